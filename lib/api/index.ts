@@ -1,0 +1,39 @@
+/** The operations of the API and the routes that lead to them. */
+import type { CatalogIndex } from "../catalog/index.ts";
+import { json } from "../http/reply.ts";
+import type { Route } from "../http/router.ts";
+import { version } from "../version.ts";
+import { catalogHandlers } from "./catalog.ts";
+import { generateHandler, validateHandler } from "./stack.ts";
+
+/** Path that every operation lies below. */
+export const basePath = "/api/v1";
+
+/** Makes the routes of the API over a catalog. `startedAt` is in milliseconds of `performance.now()`. */
+export function apiRoutes(index: CatalogIndex, startedAt: number): Route[] {
+  const handlers = catalogHandlers(index);
+  const validate = validateHandler(index);
+  const generate = generateHandler(index);
+  const read = { method: "GET", limit: "read", protected: false } as const;
+  const write = { method: "POST", protected: true } as const;
+  const counts = { services: index.services.size, skillPacks: index.packs.size, presets: index.presets.size };
+  return [
+    { ...read, path: `${basePath}/health`, handle: () => json({ status: "healthy", version, uptime: Math.floor((performance.now() - startedAt) / 1000), ...counts }) },
+    { ...read, path: `${basePath}/services`, handle: ({ query }) => handlers.services(query) },
+    { ...read, path: `${basePath}/skills`, handle: () => handlers.skills() },
+    { ...read, path: `${basePath}/presets`, handle: () => handlers.presets() },
+    { ...read, path: `${basePath}/presets/:name`, handle: ({ params }) => handlers.preset(params.name ?? "") },
+    { ...write, limit: "write", path: `${basePath}/validate`, handle: ({ request }) => validate(request) },
+    { ...write, limit: "generate", path: `${basePath}/generate`, handle: ({ request }) => generate(request) },
+    {
+      ...read,
+      path: "/",
+      handle: () =>
+        json({
+          name: "Stackwright",
+          version,
+          links: Object.fromEntries(["health", "services", "skills", "presets", "validate", "generate"].map((name) => [name, `${basePath}/${name}`])),
+        }),
+    },
+  ];
+}

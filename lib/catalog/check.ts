@@ -1,0 +1,192 @@
+/** Checks what a schema cannot: that the entries of a catalog fit one another and their images. */
+import { imageProblems } from "./image-model.ts";
+import type { Catalog } from "./load.ts";
+import { ownReferences, referencesIn, serverFields, stackSettings, variablesIn, variableStem } from "./notation.ts";
+import type { Container, Service } from "./schema.ts";
+
+/** Every text of a container in which `${NAME}` and `{{reference}}` may stand, with the services that may be spoken of there. */
+function* texts(service: Service, container: Container): Generator<{ text: string; also?: string }> {
+  for (const text of Object.values(container.environment)) yield { text };
+  for (const text of Object.values(container.whenRouted?.environment ?? {})) yield { text };
+  for (const text of Object.values(container.gpu?.environment ?? {})) yield { text };
+  if (container.hostname) yield { text: container.hostname };
+  for (const [also, addition] of Object.entries(container.whenPresent)) {
+    for (const text of Object.values(addition.environment)) yield { text, also };
+  }
+  if (service.containers[service.id] !== container) return;
+  for (const text of Object.values(service.agent?.environment ?? {})) yield { text };
+}
+
+/** Public names that a service's ports ask for, mapped to nothing yet: `<id>` for `route: true`. */
+export function routeNames(service: Service): string[] {
+  return Object.values(service.containers).flatMap((container) =>
+    container.ports.flatMap((port) => (port.route === false ? [] : [port.route === true ? service.id : port.route])),
+  );
+}
+
+/** All problems of a catalog, each naming the entry and the field. Empty: the catalog is sound. */
+export function checkCatalog(catalog: Catalog): string[] {
+  const problems: string[] = [];
+  const services = new Map(catalog.services.map((service) => [service.id, service]));
+  const packs = new Map(catalog.packs.map((pack) => [pack.id, pack]));
+  const owners = new Map<string, string>(Object.keys(stackSettings).map((name) => [name, "the stack"]));
+  const containerNames = new Map<string, string>();
+  const routes = new Map<string, string>();
+  const redisIndexes = new Map<string, string>();
+
+  const claim = (claimed: Map<string, string>, key: string, id: string, what: string) => {
+    const other = claimed.get(key);
+    if (other !== undefined && other !== id) problems.push(`${id}: ${what} ${key} is taken by ${other}`);
+    claimed.set(key, id);
+  };
+  const known = (id: string, field: string, other: string) => {
+    if (!services.has(other)) problems.push(`${id}: ${field}: there is no service "${other}"`);
+  };
+
+  if (!services.has("openclaw")) problems.push('openclaw: the base service is missing');
+  for (const service of catalog.services) {
+    for (const name of [...Object.keys(service.secrets), ...Object.keys(service.settings)]) claim(owners, name, service.id, "variable");
+    for (const name of Object.keys(service.containers)) claim(containerNames, name, service.id, "container");
+    for (const name of routeNames(service)) claim(routes, name, service.id, "route");
+  }
+  for (const service of catalog.services) {
+    for (const provision of service.provisions) {
+      const server = services.get(provision.on);
+      if (server?.engine !== "redis") continue;
+      if (provision.index === undefined) problems.push(`${service.id}: provisions on ${provision.on}: state an index of its own`);
+      else claim(redisIndexes, String(provision.index), service.id, "Redis index");
+    }
+    checkService(service);
+  }
+
+  function checkService(service: Service): void {
+    const { id } = service;
+    const say = (text: string) => problems.push(`${id}: ${text}`);
+    const names = Object.keys(service.containers);
+    if (names[0] !== id) say(`containers: the first must be named "${id}", it is "${names[0]}"`);
+    for (const name of names.slice(1)) if (!name.startsWith(`${id}-`)) say(`containers: "${name}" must start with "${id}-"`);
+    if (service.maturity === "stable" && service.unconfirmed.length > 0) say("maturity: stable with unconfirmed facts");
+    for (const other of service.requires) known(id, "requires", other);
+    for (const other of service.conflicts) known(id, "conflicts", other.with);
+    for (const provision of service.provisions) {
+      if (!service.requires.includes(provision.on)) say(`provisions: "${provision.on}" is not one of requires`);
+      if (services.get(provision.on)?.engine === undefined) say(`provisions: "${provision.on}" is no server (it has no engine)`);
+    }
+    if (service.engine && !(`${variableStem(id)}_PASSWORD` in service.secrets)) say(`engine: a server needs the secret ${variableStem(id)}_PASSWORD`);
+
+    const used = new Set<string>();
+    const mounted = new Set<string>();
+    const volumes = new Set<string>();
+    for (const [name, container] of Object.entries(service.containers)) {
+      for (const problem of imageProblems(container)) say(`${name}: ${problem}`);
+      for (const other of Object.keys(container.dependsOn)) if (!names.includes(other) || other === name) say(`${name}: dependsOn: "${other}" is not another container of the service`);
+      for (const [other, condition] of Object.entries(container.dependsOn)) {
+        const check = service.containers[other]?.healthcheck;
+        if (condition === "healthy" && check && "none" in check) say(`${name}: dependsOn: "${other}" has no health check to wait for`);
+        if ((condition === "completed") !== (service.containers[other]?.oneShot ?? false)) say(`${name}: dependsOn: "completed" is for containers with oneShot, and they for it: "${other}"`);
+      }
+      for (const other of Object.keys(container.whenPresent)) known(id, `${name}: whenPresent`, other);
+      for (const port of container.ports) {
+        if (port.route === false) continue;
+        if (port.scheme !== "http" && port.scheme !== "https") say(`${name}: port ${port.container}: only http can be routed`);
+        if (service.login === "none") say(`${name}: port ${port.container}: a service without a login of its own is never routed`);
+        if (service.engine) say(`${name}: port ${port.container}: a database is never routed`);
+      }
+      if (container.networkMode === "host" && container.ports.length > 0) say(`${name}: ports do nothing with networkMode host`);
+      for (const volume of container.volumes) {
+        if ("file" in volume) {
+          mounted.add(volume.file);
+          const isFile = volume.file in service.files;
+          const isDirectory = Object.keys(service.files).some((file) => file.startsWith(`${volume.file}/`));
+          if (!isFile && !isDirectory) say(`${name}: volumes: there is no file "${volume.file}" in files`);
+        }
+        if ("name" in volume) volumes.add(volume.name);
+      }
+      for (const { text, also } of texts(service, container)) {
+        const within = new Set([id, ...service.requires, ...(also ? [also] : [])]);
+        for (const variable of variablesIn(text)) {
+          used.add(variable);
+          const owner = owners.get(variable);
+          if (owner === undefined) say(`${name}: \${${variable}} is no secret or setting`);
+          else if (owner !== "the stack" && !within.has(owner)) say(`${name}: \${${variable}} belongs to ${owner}, which is neither required nor named in whenPresent`);
+        }
+        for (const reference of referencesIn(text)) checkReference(service, name, reference, within);
+        const plain = text.replace(/\$\{[A-Z][A-Z0-9_]*\}/g, "");
+        if (/\$\{/.test(plain)) say(`${name}: "${text}" holds a \${…} that is not a plain variable`);
+      }
+      for (const list of [container.entrypoint ?? [], container.command ?? []]) {
+        for (const word of list) for (const reference of referencesIn(word)) checkReference(service, name, reference, new Set([id, ...service.requires]));
+      }
+    }
+    for (const variable of [...Object.keys(service.secrets), ...Object.keys(service.settings)]) {
+      const shared = service.engine && variable === `${variableStem(id)}_PASSWORD`;
+      const elsewhere = catalog.services.some((other) => Object.values(other.containers).some((container) => Array.from(texts(other, container)).some(({ text }) => variablesIn(text).includes(variable))));
+      if (!used.has(variable) && !shared && !elsewhere) say(`variable ${variable} is used nowhere`);
+    }
+    for (const [path, content] of Object.entries(service.files)) {
+      const covered = mounted.has(path) || Array.from(mounted).some((directory) => path.startsWith(`${directory}/`));
+      if (!covered) say(`files: "${path}" is mounted by no container`);
+      for (const reference of referencesIn(content)) {
+        if (reference.endsWith(".password") || reference.endsWith(".url")) say(`files: "${path}": {{${reference}}} would put a secret into a file`);
+        else checkReference(service, path, reference, new Set([id, ...service.requires]));
+      }
+    }
+    for (const volume of service.backup?.covers ?? []) if (!volumes.has(volume)) say(`backup: covers: there is no volume "${volume}"`);
+    for (const reference of referencesIn(service.firstLogin ?? "")) checkReference(service, "firstLogin", reference, new Set([id]));
+  }
+
+  function checkReference(service: Service, place: string, reference: string, within: ReadonlySet<string>): void {
+    const say = (text: string): void => {
+      problems.push(`${service.id}: ${place}: {{${reference}}} ${text}`);
+    };
+    if ((ownReferences as readonly string[]).includes(reference)) return;
+    const [kind = "", name] = reference.split(":");
+    if (name !== undefined) {
+      if (!["url", "host", "hostname"].includes(kind)) return say("is no reference; with a colon: url, host or hostname");
+      const owner = services.has(name) ? name : routes.get(name);
+      if (owner === undefined) return say(`speaks of "${name}", which is neither a service nor a route`);
+      if (!within.has(owner) && owner !== "openclaw") say(`speaks of ${owner}, which is neither required nor named in whenPresent`);
+      return;
+    }
+    const [server = "", field = ""] = reference.split(".");
+    if (!(serverFields as readonly string[]).includes(field)) return say(`is no reference; known: ${ownReferences.join(", ")}, url:<name>, <server>.${serverFields.join("|")}`);
+    const own = server === service.id && service.engine !== undefined;
+    if (!own && !service.provisions.some((provision) => provision.on === server)) say(`needs "${server}" in provisions`);
+  }
+
+  for (const service of catalog.services) {
+    const path: string[] = [];
+    const visit = (id: string): boolean => {
+      if (path.includes(id)) return id === service.id;
+      path.push(id);
+      const cyclic = (services.get(id)?.requires ?? []).some(visit);
+      path.pop();
+      return cyclic;
+    };
+    if (visit(service.id)) problems.push(`${service.id}: requires itself through its dependencies`);
+  }
+
+  const skillNames = new Map<string, string>();
+  for (const pack of catalog.packs) {
+    for (const other of [...pack.requiredServices, ...pack.optionalServices]) known(`pack ${pack.id}`, "services", other);
+    for (const skill of pack.skills) claim(skillNames, skill, `pack ${pack.id}`, "skill");
+    const offered = new Set<string>(
+      [...pack.requiredServices, ...pack.optionalServices].flatMap((id) => Object.keys(services.get(id)?.agent?.environment ?? {})),
+    );
+    const everywhere = new Set(catalog.services.flatMap((service) => Object.keys(service.agent?.environment ?? {})));
+    for (const skill of catalog.skills[pack.id] ?? []) {
+      for (const [file, text] of Object.entries(skill.files)) {
+        for (const match of text.matchAll(/\$\{?([A-Z][A-Z0-9]*_[A-Z0-9_]+)\b/g)) {
+          const name = match[1] as string;
+          if (everywhere.has(name) && !offered.has(name)) problems.push(`pack ${pack.id}: ${skill.name}/${file}: $${name} comes from a service that the pack neither requires nor lists as optional`);
+          if (!everywhere.has(name) && !new RegExp(`(^|[\\s;(])(export |read (-r )?)?${name}=|for ${name} in`, "m").test(text)) problems.push(`pack ${pack.id}: ${skill.name}/${file}: $${name} is given by no service's agent.environment and not set in the text`);
+        }
+      }
+    }
+  }
+  for (const preset of catalog.presets) {
+    for (const id of preset.services) known(`preset ${preset.id}`, "services", id);
+    for (const id of preset.skills) if (!packs.has(id)) problems.push(`preset ${preset.id}: skills: there is no pack "${id}"`);
+  }
+  return problems;
+}

@@ -1,0 +1,26 @@
+/** `.env.example`: every variable of the stack. Secrets are empty, with a marker that `scripts/start.sh` reads. */
+import type { Plan } from "../stack/plan.ts";
+import type { BundleFile } from "./file.ts";
+
+/** Renders the template of the stack's environment. */
+export function renderEnvironment(plan: Plan): BundleFile[] {
+  let text =
+    "# Variables of the stack. scripts/start.sh copies this file to .env and fills in what is marked with\n" +
+    "# `generate:`; it never changes a value that is there. Edit .env, not this file.\n";
+  for (const { title, variables } of plan.variables) {
+    text += `\n# --- ${title} ---\n`;
+    for (const variable of variables) {
+      text += `\n# ${variable.description}.\n`;
+      if (variable.kind === "secret") {
+        const { format, length, prefix } = variable.secret;
+        text += `# generate: ${format} ${length}${prefix ? ` ${prefix}` : ""}\n${variable.name}=\n`;
+      } else text += `${variable.name}=${quote(variable.default)}\n`;
+    }
+  }
+  return [{ path: ".env.example", content: text }];
+}
+
+/** A value that Compose, `sh` and people read alike. */
+function quote(value: string): string {
+  return /^[\w./:@,+-]*$/.test(value) ? value : `'${value.replaceAll("'", "'\\''")}'`;
+}

@@ -1,0 +1,36 @@
+/**
+ * Configuration of the base service. The gateway reads JSON5 and JSON is YAML, so the file is both
+ * (https://docs.openclaw.ai/gateway/configuration-reference).
+ */
+import { baseServiceId } from "../catalog/index.ts";
+import { gatewayPaths, merge, type Plan } from "../stack/plan.ts";
+import type { BundleFile } from "./file.ts";
+
+/** Ranges that container engines take networks from (RFC 1918): where the stack's proxy connects from. */
+const proxyNetworks = ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"];
+
+/** Origins that the Control UI may be opened from. */
+function allowedOrigins(plan: Plan): string[] {
+  const url = plan.addresses.urls.get(baseServiceId) ?? "http://localhost:18789";
+  return [...new Set([url, url.replace("//localhost", "//127.0.0.1")])];
+}
+
+/** Renders `configs/openclaw/config.yaml`. */
+export function renderGateway(plan: Plan): BundleFile[] {
+  const native = plan.native?.services.some((service) => service.id === baseServiceId) ?? false;
+  const config = merge(
+    {
+      gateway: {
+        mode: "local",
+        bind: native ? "loopback" : "lan",
+        port: 18789,
+        auth: { mode: "token", token: "${OPENCLAW_GATEWAY_TOKEN}" },
+        controlUi: { allowedOrigins: allowedOrigins(plan) },
+        ...(plan.proxy ? { trustedProxies: native ? ["127.0.0.1", ...proxyNetworks] : proxyNetworks } : {}),
+      },
+      ...(plan.resolution.packs.length > 0 ? { skills: { load: { extraDirs: [native ? "${STACKWRIGHT_SKILLS}" : gatewayPaths.skills] } } } : {}),
+    },
+    plan.gateway.config,
+  );
+  return [{ path: `configs/${baseServiceId}/config.yaml`, content: `${JSON.stringify(config, null, 2)}\n` }];
+}

@@ -1,0 +1,129 @@
+/** `README.md` of a stack, written for somebody who sees it for the first time. */
+import { baseServiceId } from "../catalog/index.ts";
+import type { Service } from "../catalog/schema.ts";
+import { bindVariable } from "../stack/container.ts";
+import type { Plan } from "../stack/plan.ts";
+import type { Address } from "../stack/routes.ts";
+import type { BundleFile } from "./file.ts";
+
+function place(address: Address): string {
+  const shown = address.address.startsWith("http") && address.kind !== "internal" ? `<${address.address}>` : `\`${address.address}\``;
+  return address.kind === "internal" ? `${shown} (inside the stack)` : shown;
+}
+
+function withUrls(plan: Plan, text: string, service?: Service): string {
+  return text.replace(/\{\{url(?::([a-z0-9-]+))?\}\}/g, (_, name?: string) => plan.addresses.urls.get(name ?? service?.id ?? baseServiceId) ?? name ?? "");
+}
+
+function serviceRows(plan: Plan): string {
+  return plan.resolution.services
+    .map((service) => {
+      const addresses = plan.addresses.all.filter((address) => address.service === service.id && (address.kind !== "internal" || address.container === service.id));
+      const shown = addresses.map((address) => `${place(address)} ${address.purpose}`).join("<br>");
+      return `| [${service.name}](${service.docs}) | ${service.description} | ${shown || "-"} |`;
+    })
+    .join("\n");
+}
+
+function proxySection(plan: Plan): string {
+  const { proxy } = plan;
+  if (proxy === undefined) {
+    return "Nothing of this stack is reachable from other machines: every port is published on 127.0.0.1. From elsewhere, use an SSH tunnel,\nfor example `ssh -L 18789:localhost:18789 you@this-host`.\n";
+  }
+  const names = plan.addresses.routes.map((route) => route.host).join(", ");
+  if (proxy.reach === "local") return `The proxy (${proxy.id}) serves plain HTTP on this machine alone: ${names}. Browsers find names below \`localhost\` by themselves;\nif port 80 is taken, set \`HTTP_PORT\` in \`.env\`.\n`;
+  const certificates = {
+    caddy: "Caddy gets certificates by itself.",
+    traefik: "Traefik gets certificates by itself.",
+    nginx: "nginx starts with a self-signed certificate, and certbot replaces it as soon as the names point at this host.",
+  }[proxy.id];
+  return proxy.reach === "public"
+    ? `The proxy (${proxy.id}) takes connections on ports 80 and 443 and redirects to HTTPS. ${certificates}\nBefore the first start, point these names at this host in DNS: ${names}.\n`
+    : `The proxy (${proxy.id}) takes connections on ports 80 and 443. \`${proxy.domain}\` is a private name, so its certificates are not signed by a\npublic authority: browsers will ask. Make these names known in your network: ${names}.\n`;
+}
+
+function openPorts(plan: Plan): string {
+  const rows = plan.resolution.services.filter((service) => plan.addresses.all.some((address) => address.service === service.id && address.port.public && address.hostPort !== undefined));
+  if (rows.length === 0) return "";
+  const lines = rows.map((service) => `- ${service.name}: set \`${bindVariable(service.id)}=0.0.0.0\` in \`.env\` and run \`scripts/start.sh\`.`);
+  return `\nThese services are of use only when other machines reach their ports. They are closed until you open them:\n\n${lines.join("\n")}\n`;
+}
+
+function firstSteps(plan: Plan): string {
+  const steps = plan.resolution.preset?.firstSteps.map((step) => `- ${withUrls(plan, step)}`) ?? [];
+  const logins = plan.resolution.services.filter((service) => service.firstLogin).map((service) => `- **${service.name}**: ${withUrls(plan, service.firstLogin ?? "", service)}`);
+  return `${steps.length > 0 ? `${steps.join("\n")}\n\n` : ""}### First login\n\nPasswords that the stack made are in \`.env\`.\n\n${logins.join("\n")}\n`;
+}
+
+function warnings(plan: Plan): string {
+  const list = plan.resolution.warnings;
+  return list.length === 0 ? "" : `\n## Notes on this stack\n\n${list.map((warning) => `- ${warning.message}`).join("\n")}\n`;
+}
+
+function skills(plan: Plan): string {
+  if (plan.resolution.packs.length === 0) return "";
+  const rows = plan.resolution.packs.map((pack) => `- **${pack.name}** (\`skills/${pack.id}/\`): ${pack.skills.join(", ")}. ${pack.description}`);
+  return `\n## Skills\n\nThe gateway loads these skills from \`skills/\`. Edit them there; it notices changes.\n\n${rows.join("\n")}\n`;
+}
+
+function native(plan: Plan): string {
+  if (plan.native === undefined) return "";
+  const names = plan.native.services.map((service) => service.name).join(", ");
+  const command = plan.native.system === "windows" ? "`./install.ps1` in PowerShell as administrator" : "`sudo ./install.sh`";
+  return `\n## On the host\n\n${names} run on this machine itself, the rest in containers. ${command} installs them, one installer of \`native/\` after another,\nand then starts the containers. Running it again changes nothing that is already right.\n`;
+}
+
+/** Renders the stack's README. */
+export function renderReadme(plan: Plan): BundleFile[] {
+  const { resolution } = plan;
+  const start = plan.native ? (plan.native.system === "windows" ? "./install.ps1" : "sudo ./install.sh") : "scripts/start.sh";
+  const content = `# ${plan.name}
+
+An OpenClaw gateway with ${resolution.services.length - 1} companion service(s), in Docker Compose. It needs Docker with Compose v2 and about
+${resolution.estimatedMemoryMB} MB of memory.
+
+\`\`\`sh
+${start}
+\`\`\`
+
+The first start writes \`.env\`, fills in every password with a random value, pulls the images, waits until all is healthy and prints
+the addresses. Keep \`.env\` safe: it holds all secrets, and \`scripts/backup.sh\` puts a copy into every backup.
+
+## What is inside
+
+| Service | What it is | Where |
+|---|---|---|
+${serviceRows(plan)}
+
+${proxySection(plan)}${openPorts(plan)}
+## First steps
+
+- Give the gateway a model: put a key such as \`ANTHROPIC_API_KEY\` or \`OPENAI_API_KEY\` into \`.env\` and run \`${start}\` again${resolution.chosen.has("ollama") ? ", or use a model of Ollama" : ""}.
+${firstSteps(plan)}${skills(plan)}${native(plan)}
+## Running it
+
+| Command | What it does |
+|---|---|
+| \`scripts/start.sh\` | starts the stack, waits until it is healthy, prints addresses |
+| \`scripts/stop.sh\` | stops it; data stays |
+| \`scripts/status.sh\` | shows every container; fails when one is sick |
+| \`scripts/update.sh\` | pulls images, recreates what changed |
+| \`scripts/backup.sh [FOLDER]\` | dumps databases and archives volumes into \`backups/\` |
+| \`scripts/restore.sh FOLDER\` | brings such a backup back, replacing what is there |
+
+Logs: \`docker compose logs -f <container>\`. Versions are pinned in \`docker-compose.yml\`; to move to a newer one, change the tag there
+and run \`scripts/update.sh\`.
+
+## Settings
+
+All settings are in \`.env\`, explained in \`.env.example\`; files that services read are under \`configs/\`. After a change run
+\`scripts/start.sh\` again. The gateway's own configuration is \`configs/${baseServiceId}/config.yaml\`.
+
+## Adding a service
+
+Ask Stackwright for the stack again with the same name and the further service, unpack the archive over this folder, and run
+\`scripts/start.sh\`: it adds the variables that are new to \`.env\` and leaves the rest as it is. Databases that the new service needs
+are made on the way.
+${warnings(plan)}`;
+  return [{ path: "README.md", content }];
+}

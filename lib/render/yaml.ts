@@ -1,0 +1,53 @@
+/** A printer for the YAML that stacks are made of: block style, keys in the order given, every unclear string quoted. */
+
+export type Yaml = string | number | boolean | null | readonly Yaml[] | { readonly [key: string]: Yaml | undefined };
+
+/** Keys whose lists of scalars read better on one line. */
+const flowKeys = new Set(["test", "command", "entrypoint", "cap_drop", "cap_add", "security_opt", "capabilities", "group_add"]);
+
+const plain = /^(?:\.\/|[A-Za-z_/])[\w./@%+=:-]*$/;
+const reserved = /^(?:y|n|yes|no|on|off|true|false|null|nan|inf)$/i;
+
+/** A scalar: plain where no YAML 1.1 or 1.2 parser can take it for anything but the string, else double-quoted. */
+export function scalar(value: string | number | boolean | null): string {
+  if (typeof value !== "string") return String(value);
+  if (plain.test(value) && !reserved.test(value) && !value.endsWith(":") && !value.includes("://")) return value;
+  return JSON.stringify(value);
+}
+
+function isScalar(value: Yaml): value is string | number | boolean | null {
+  return value === null || typeof value !== "object";
+}
+
+function isEmpty(value: object): boolean {
+  return Array.isArray(value) ? value.length === 0 : !Object.values(value).some((entry) => entry !== undefined);
+}
+
+/** Prints the entries of a mapping, each line indented by `indent`. Entries that are `undefined` are left out. */
+export function printMapping(mapping: { readonly [key: string]: Yaml | undefined }, indent: string): string {
+  let text = "";
+  for (const key in mapping) {
+    const value = mapping[key];
+    if (value === undefined) continue;
+    const name = key === "<<" ? key : scalar(key);
+    if (isScalar(value)) text += `${indent}${name}: ${key === "<<" ? String(value) : scalar(value)}\n`;
+    else if (isEmpty(value)) text += `${indent}${name}: ${Array.isArray(value) ? "[]" : "{}"}\n`;
+    else if (Array.isArray(value)) {
+      text += flowKeys.has(key) && value.every(isScalar) ? `${indent}${name}: [${value.map((entry) => JSON.stringify(entry)).join(", ")}]\n` : `${indent}${name}:\n${printSequence(value, `${indent}  `)}`;
+    } else text += `${indent}${name}:\n${printMapping(value as { readonly [key: string]: Yaml }, `${indent}  `)}`;
+  }
+  return text;
+}
+
+function printSequence(sequence: readonly Yaml[], indent: string): string {
+  let text = "";
+  for (const value of sequence) {
+    if (isScalar(value)) text += `${indent}- ${scalar(value)}\n`;
+    else if (isEmpty(value)) text += `${indent}- ${Array.isArray(value) ? "[]" : "{}"}\n`;
+    else {
+      const nested = Array.isArray(value) ? printSequence(value, `${indent}  `) : printMapping(value as { readonly [key: string]: Yaml }, `${indent}  `);
+      text += `${indent}- ${nested.slice(indent.length + 2)}`;
+    }
+  }
+  return text;
+}

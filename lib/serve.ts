@@ -1,0 +1,53 @@
+/** Starts the server: settings, limiter, routes, listeners, and an orderly end. */
+import { apiRoutes } from "./api/index.ts";
+import { indexCatalog } from "./catalog/index.ts";
+import { catalogData } from "./embedded.ts";
+import { createApp } from "./http/app.ts";
+import { bodyLimit } from "./http/body.ts";
+import { memoryLimiter } from "./http/limit.ts";
+import { createLog } from "./http/log.ts";
+import { createMetrics } from "./http/metrics.ts";
+import type { Settings } from "./settings.ts";
+import { version } from "./version.ts";
+
+export interface RunningServer {
+  readonly url: URL;
+  /** Refuses new connections, lets requests in flight finish, and resolves when all is closed. */
+  readonly stop: () => Promise<void>;
+}
+
+/** Starts listening. @throws when the address cannot be listened on. */
+export function serve(settings: Settings, startedAt: number = performance.now()): RunningServer {
+  const log = createLog(settings.logLevel);
+  const metrics = settings.metricsPort === undefined ? undefined : createMetrics();
+  const limiter = memoryLimiter(settings.limits);
+  const handle = createApp({ settings, routes: apiRoutes(indexCatalog(catalogData), startedAt), limiter, log, metrics });
+  const server = Bun.serve({
+    port: settings.port,
+    hostname: settings.host,
+    reusePort: settings.reusePort,
+    development: false,
+    // A little more than a body may have, so that the handler can say what is wrong.
+    maxRequestBodySize: bodyLimit * 16,
+    fetch: handle,
+  });
+  const metricsServer =
+    metrics &&
+    Bun.serve({
+      port: settings.metricsPort as number,
+      hostname: "127.0.0.1",
+      development: false,
+      fetch: (request) =>
+        new URL(request.url).pathname === "/metrics"
+          ? new Response(metrics.expose(), { headers: { "Content-Type": "text/plain; version=0.0.4; charset=utf-8" } })
+          : new Response("See /metrics.\n", { status: 404 }),
+    });
+  log.info(`Stackwright ${version} listens on ${server.url}`);
+  return {
+    url: server.url,
+    async stop() {
+      await Promise.all([server.stop(), metricsServer?.stop()]);
+      log.flush();
+    },
+  };
+}

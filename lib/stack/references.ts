@@ -1,0 +1,117 @@
+/** Resolves `{{reference}}` and `${NAME}` in the texts of a service, for one stack. */
+import { referencePattern, variableStem } from "../catalog/notation.ts";
+import type { Engine, Service } from "../catalog/schema.ts";
+import type { CatalogIndex } from "../catalog/index.ts";
+import type { Addresses } from "./routes.ts";
+import type { Variables } from "./variables.ts";
+
+/** A database (or its like) that one service has on another. */
+export interface Provision {
+  readonly server: string;
+  readonly engine: Engine;
+  /** Name of the database and of the role that owns it. */
+  readonly database: string;
+  /** Variable of the `.env` that holds the role's password. */
+  readonly password: string;
+  readonly extensions: readonly string[];
+  readonly index: number;
+}
+
+/** What references are resolved with. */
+export interface ReferenceScope {
+  readonly addresses: Addresses;
+  readonly domain: string;
+  readonly variables: Variables;
+  /** Host name under which containers reach a container or, in a bare-metal stack, a native service. */
+  readonly hostOf: (container: string) => string;
+  /** The database that a service has on a server. */
+  readonly provisionOf: (consumer: string, server: string) => Provision | undefined;
+}
+
+const schemes: Record<Engine, string> = { postgresql: "postgresql", mysql: "mysql", mongodb: "mongodb", redis: "redis", clickhouse: "http", s3: "http", rabbitmq: "amqp" };
+const defaultPorts: Record<Engine, number> = { postgresql: 5432, mysql: 3306, mongodb: 27017, redis: 6379, clickhouse: 8123, s3: 9000, rabbitmq: 5672 };
+
+/** Name of the database of a service on a server, when its catalog entry names none. */
+export function databaseName(service: Service, wanted?: string): string {
+  return wanted ?? service.id.replaceAll("-", "_");
+}
+
+/** Plans the provision of `consumer` on `server`. */
+export function planProvision(index: CatalogIndex, variables: Variables, consumer: Service, on: string, entry: Partial<Service["provisions"][number]>): Provision | undefined {
+  const server = index.services.get(on);
+  if (server?.engine === undefined) return undefined;
+  const database = databaseName(consumer, entry.database);
+  const shared = server.engine === "redis";
+  const password = shared
+    ? `${variableStem(on)}_PASSWORD`
+    : variables.addPassword(consumer.name, `${variableStem(consumer.id)}_${variableStem(on)}_PASSWORD`, `Password of the role ${database} on ${server.name}`);
+  return { server: on, engine: server.engine, database, password, extensions: entry.extensions ?? [], index: entry.index ?? 0 };
+}
+
+function serverField(field: string, provision: Provision, scope: ReferenceScope): string {
+  const { engine, database, index } = provision;
+  const host = scope.hostOf(provision.server);
+  const port = defaultPorts[engine];
+  const password = scope.variables.reference(provision.password);
+  switch (field) {
+    case "host":
+      return host;
+    case "port":
+      return String(port);
+    case "user":
+      return engine === "redis" ? "default" : database;
+    case "password":
+      return password;
+    case "database":
+      return database;
+    case "index":
+      return String(index);
+    default:
+      if (engine === "redis") return `redis://:${password}@${host}:${port}/${index}`;
+      if (engine === "mongodb") return `mongodb://${database}:${password}@${host}:${port}/${database}?authSource=${database}`;
+      if (engine === "s3") return `http://${host}:${port}`;
+      return `${schemes[engine]}://${database}:${password}@${host}:${port}/${database}`;
+  }
+}
+
+/** Value of one reference in the texts of `service`; `consumer` is who the provisions are looked up for. */
+function dereference(reference: string, service: Service, consumer: string, scope: ReferenceScope): string {
+  const colon = reference.indexOf(":");
+  if (colon < 0 && reference.includes(".")) {
+    const [server = "", field = ""] = reference.split(".");
+    const provision = scope.provisionOf(consumer, server);
+    if (provision === undefined) throw new Error(`${service.id}: {{${reference}}}: ${consumer} has nothing on ${server}`);
+    return serverField(field, provision, scope);
+  }
+  if (reference === "domain") return scope.domain;
+  const name = colon < 0 ? service.id : reference.slice(colon + 1);
+  const url = scope.addresses.urls.get(name) ?? `http://${name}`;
+  const [scheme = "http", rest = ""] = url.split("://");
+  switch (colon < 0 ? reference : reference.slice(0, colon)) {
+    case "url":
+      return url;
+    case "host":
+      return rest;
+    case "hostname":
+      return rest.replace(/:\d+$/, "");
+    case "scheme":
+      return scheme;
+    case "secure":
+      return String(scheme === "https");
+    default:
+      throw new Error(`${service.id}: {{${reference}}} is no reference`);
+  }
+}
+
+const dollar = /\$(?:\{([A-Z][A-Z0-9_]*)\})?/g;
+
+/** Resolves the references and variables of a text into Compose's notation; any other `$` is escaped for Compose. */
+export function resolveText(text: string, service: Service, scope: ReferenceScope, consumer: string = service.id): string {
+  const withVariables = text.includes("$") ? text.replace(dollar, (_, name?: string) => (name === undefined ? "$$" : scope.variables.reference(name))) : text;
+  return withVariables.includes("{{") ? withVariables.replace(referencePattern, (_, reference: string) => dereference(reference, service, consumer, scope)) : withVariables;
+}
+
+/** Resolves the references of a file's content, where `$` has no meaning of ours. */
+export function resolveContent(text: string, service: Service, scope: ReferenceScope): string {
+  return text.includes("{{") ? text.replace(referencePattern, (_, reference: string) => dereference(reference, service, service.id, scope)) : text;
+}

@@ -1,0 +1,97 @@
+/** Addresses of a stack: which ports get a public name, which are published on the host, and as what URL. */
+import type { ContainerPort, Service } from "../catalog/schema.ts";
+import { baseServiceId } from "../catalog/index.ts";
+import type { Resolution } from "./resolve.ts";
+import type { StackRequest } from "./request.ts";
+
+/** The proxy of a stack. */
+export interface PlannedProxy {
+  readonly id: "caddy" | "traefik" | "nginx";
+  readonly domain: string;
+  /**
+   * `local`: a name of this machine (`localhost` and below), served over plain HTTP on loopback.
+   * `internal`: a name of a private network (RFC 6762, RFC 8375, RFC 6761), which no public authority certifies.
+   * `public`: everything else; certificates come by ACME, and HTTP redirects to HTTPS.
+   */
+  readonly reach: "local" | "internal" | "public";
+  readonly scheme: "http" | "https";
+}
+
+/** A public name and the container port behind it. */
+export interface Route {
+  readonly name: string;
+  readonly host: string;
+  readonly service: string;
+  readonly container: string;
+  readonly port: number;
+  readonly scheme: "http" | "https";
+}
+
+/** One port of the stack as people see it. */
+export interface Address {
+  readonly service: string;
+  readonly container: string;
+  readonly purpose: string;
+  /** An `http` URL, or `host:port` for other protocols. */
+  readonly address: string;
+  /** `routed`: through the proxy. `published`: on the host's loopback. `internal`: inside the stack only. */
+  readonly kind: "routed" | "published" | "internal";
+  readonly port: ContainerPort;
+  readonly hostPort: number | undefined;
+}
+
+export interface Addresses {
+  readonly routes: readonly Route[];
+  readonly all: readonly Address[];
+  /** Base URL by route name or service id, without a trailing slash. */
+  readonly urls: ReadonlyMap<string, string>;
+}
+
+/** Plans the proxy of a request; without a domain it serves `localhost`. */
+export function planProxy(request: StackRequest): PlannedProxy | undefined {
+  if (request.proxy === undefined) return undefined;
+  const domain = request.domain ?? "localhost";
+  const local = domain === "localhost" || domain.endsWith(".localhost");
+  const internal = !domain.includes(".") || /\.(local|internal|lan|home|test|invalid|example|home\.arpa)$/.test(domain);
+  const reach = local ? "local" : internal ? "internal" : "public";
+  return { id: request.proxy, domain, reach, scheme: local ? "http" : "https" };
+}
+
+/** Plans routes and addresses. The base service gets the domain itself, others `<name>.<domain>`. */
+export function planAddresses(resolution: Resolution, proxy: PlannedProxy | undefined): Addresses {
+  const routes: Route[] = [];
+  const all: Address[] = [];
+  const urls = new Map<string, string>();
+  for (const service of resolution.services) {
+    let main: string | undefined;
+    for (const [container, { ports }] of Object.entries(service.containers)) {
+      for (const port of ports) {
+        const name = port.route === true ? service.id : port.route;
+        const address = plan(service, container, port, name);
+        if (name !== false) urls.set(name, address);
+        if (port.scheme === "http" || port.scheme === "https") main ??= address;
+        if (port.route === true) main = address;
+      }
+    }
+    urls.set(service.id, urls.get(service.id) ?? main ?? `http://${service.id}`);
+  }
+  return { routes, all, urls };
+
+  function plan(service: Service, container: string, port: ContainerPort, name: string | false): string {
+    const web = port.scheme === "http" || port.scheme === "https";
+    const hostPort = resolution.ports.of(port);
+    const fact = { service: service.id, container, purpose: port.purpose, port, hostPort };
+    if (proxy !== undefined && name !== false && web) {
+      const host = service.id === baseServiceId && name === service.id ? proxy.domain : `${name}.${proxy.domain}`;
+      routes.push({ name, host, service: service.id, container, port: port.container, scheme: port.scheme === "https" ? "https" : "http" });
+      const address = `${proxy.scheme}://${host}`;
+      all.push({ ...fact, address, kind: "routed" });
+      return address;
+    }
+    const kind = hostPort === undefined ? "internal" : "published";
+    const place = hostPort === undefined ? `${container}:${port.container}` : `localhost:${hostPort}`;
+    const address = web ? `${port.scheme}://${place}` : place;
+    all.push({ ...fact, address, kind });
+    return address;
+  }
+}

@@ -1,0 +1,51 @@
+/**
+ * Stackwright: an HTTP service that writes self-hosted AI-agent stacks.
+ * `bun server.ts` starts it; `bun server.ts --version` prints its version. Settings are environment variables: see README.md.
+ */
+import { serve } from "./lib/serve.ts";
+import { readSettings, SettingsError, type Settings } from "./lib/settings.ts";
+import { version } from "./lib/version.ts";
+
+const usage = `Stackwright ${version}
+
+Starts the HTTP service. Settings are environment variables: PORT, HOST, STACK_API_KEY, REDIS_URL, TRUSTED_PROXIES, CORS_ORIGIN,
+LIMIT_READ, LIMIT_WRITE, LIMIT_GENERATE, LOG_LEVEL, METRICS_PORT, REUSE_PORT.
+
+  --version   print the version
+  --help      print this text
+`;
+
+function settingsOrExit(): Settings {
+  try {
+    return readSettings(Bun.env);
+  } catch (error) {
+    if (!(error instanceof SettingsError)) throw error;
+    console.error(`Stackwright cannot start:\n${error.message}`);
+    process.exit(2);
+  }
+}
+
+const [argument] = Bun.argv.slice(2);
+if (argument === "--version" || argument === "-v") console.log(version);
+else if (argument === "--help" || argument === "-h") console.log(usage.trimEnd());
+else if (argument !== undefined) {
+  console.error(`Unknown argument "${argument}".\n\n${usage.trimEnd()}`);
+  process.exitCode = 2;
+} else {
+  const settings = settingsOrExit();
+  try {
+    const server = serve(settings);
+    console.error(`Stackwright ${version} listens on ${server.url}${settings.apiKey === undefined ? " (no STACK_API_KEY: open, on loopback only)" : ""}`);
+    let stopping = false;
+    for (const signal of ["SIGTERM", "SIGINT"] as const) {
+      process.on(signal, () => {
+        if (stopping) process.exit(1);
+        stopping = true;
+        server.stop().then(() => process.exit(0));
+      });
+    }
+  } catch (error) {
+    console.error(`Stackwright cannot listen on ${settings.host}:${settings.port}: ${error instanceof Error ? error.message : error}`);
+    process.exitCode = 1;
+  }
+}
