@@ -5,7 +5,7 @@
 import type { Container, Healthcheck } from "./schema.ts";
 
 const shells = new Set(["sh", "/bin/sh", "bash", "/bin/bash", "ash", "dash"]);
-const floating = /^(latest|stable|main|master|edge|nightly|dev|develop|canary|release|beta|alpha|rolling|next|lts|community|ce)([-_.].*)?$/i;
+const floating = /^(latest|stable|main|master|edge|nightly|dev|develop|canary|release|beta|alpha|rolling|next|lts|community|ce)([-_.]\D*)?$|^(latest|nightly)/i;
 
 /** The programs that a health check starts inside the container. */
 function programs(check: Healthcheck): string[] {

@@ -9,6 +9,9 @@ import type { BundleFile } from "./file.ts";
 /** Ranges that container engines take networks from (RFC 1918): where the stack's proxy connects from. */
 const proxyNetworks = ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"];
 
+/** The host on Docker's default bridge, where a proxy in a container reaches a gateway on the host. */
+const bridgeAddress = "172.17.0.1";
+
 /** Origins that the Control UI may be opened from. */
 function allowedOrigins(plan: Plan): string[] {
   const url = plan.addresses.urls.get(baseServiceId) ?? "http://localhost:18789";
@@ -22,7 +25,7 @@ export function renderGateway(plan: Plan): BundleFile[] {
     {
       gateway: {
         mode: "local",
-        bind: native ? "loopback" : "lan",
+        ...(native && plan.proxy && !plan.proxy.native ? { bind: "custom", customBindHost: bridgeAddress } : { bind: native ? "loopback" : "lan" }),
         port: 18789,
         auth: { mode: "token", token: "${OPENCLAW_GATEWAY_TOKEN}" },
         controlUi: { allowedOrigins: allowedOrigins(plan) },

@@ -26,7 +26,9 @@ function gatewayEnvironment(plan: Plan): string {
   const native = new Set(plan.native?.services.map((service) => service.id));
   const published = new Map(plan.addresses.all.map((address) => [`${address.container}:${address.port.container}`, address.hostPort]));
   const names = plan.resolution.services.flatMap((service) => Object.keys(service.containers));
-  const lines: string[] = [];
+  const base = plan.resolution.services[0];
+  const own = [...Object.keys(base?.secrets ?? {}), ...Object.keys(base?.settings ?? {}), "TZ"];
+  const lines = own.map((name) => `${name}=\${${name}}\n`);
   for (const [name, value] of Object.entries(plan.gateway.environment)) {
     let text = value.replaceAll(/\$\{([A-Z][A-Z0-9_]*)[^}]*\}/g, "${$1}").replaceAll("host.docker.internal", "127.0.0.1");
     for (const container of names) {
@@ -45,15 +47,17 @@ function gatewayEnvironment(plan: Plan): string {
 export function renderNative(plan: Plan): BundleFile[] {
   if (plan.native === undefined) return [];
   const { system } = plan.native;
+  const order = [...installed(plan, system), ...(plan.proxy?.native ? [plan.proxy.id] : [])];
   const files: BundleFile[] = [
     { path: "install.sh", content: template("native/install.sh"), executable: true },
     { path: "install.ps1", content: template("native/install.ps1"), executable: true },
-    { path: "native/order", content: installed(plan, system).map((id) => `${id}\n`).join("") },
+    { path: "native/order", content: order.map((id) => `${id}\n`).join("") },
+    { path: "native/versions", content: plan.native.services.map((service) => `${service.id} ${service.containers[service.id]?.image.tag}\n`).join("") },
     { path: "native/databases", content: databases(plan) },
     { path: `native/${baseServiceId}.env`, content: gatewayEnvironment(plan) },
   ];
   for (const other of systems) {
-    for (const id of installed(plan, other)) {
+    for (const id of [...installed(plan, other), ...(plan.proxy && isNative(plan.proxy.id, other) ? [plan.proxy.id] : [])]) {
       const path = installerPath(id, other);
       files.push({ path: `native/${path}`, content: template(`native/${path}`), executable: true });
     }

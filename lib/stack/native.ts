@@ -21,6 +21,12 @@ export function isNative(service: string, system: NativeSystem): boolean {
   return `native/${installerPath(service, system)}` in templates;
 }
 
+/** Whether the proxy of a request runs on the host: then it reaches containers by the ports that they publish. */
+export function isProxyNative(request: StackRequest): boolean {
+  const system = nativeSystem(request);
+  return system !== undefined && request.proxy !== undefined && isNative(request.proxy, system);
+}
+
 /** Points a container at services that run on the host instead of in containers. */
 export function rehost(container: PlannedContainer, native: ReadonlySet<string>): PlannedContainer {
   const names = [...native].map((name) => name.replace(/[^\w-]/g, "")).join("|");

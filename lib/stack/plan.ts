@@ -230,6 +230,7 @@ export function planStack(index: CatalogIndex, request: StackRequest & { name: s
       },
     });
     const owner: Service = { ...base, id: entry.id, name: entry.name, secrets: {}, settings: entry.settings, containers: entry.containers, files: {} };
+    if (settings.native) return;
     const needed = Object.entries(entry.containers).filter(([name]) => name !== "certbot" || settings.reach === "public");
     for (const [name, container] of needed) {
       const main = name === entry.id;

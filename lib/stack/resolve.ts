@@ -1,6 +1,7 @@
 /** From a request to a resolution: preset expanded, dependencies added, problems and warnings found. Pure. */
 import { baseServiceId, type CatalogIndex } from "../catalog/index.ts";
 import type { Preset, Service, SkillPack } from "../catalog/schema.ts";
+import { isProxyNative } from "./native.ts";
 import { nearest } from "./nearest.ts";
 import { assignPorts, type PortAssignment } from "./ports.ts";
 import type { StackRequest } from "./request.ts";
@@ -112,7 +113,7 @@ export function resolve(index: CatalogIndex, request: StackRequest): Resolution 
     warnings.push({ code: "DOMAIN_UNUSED", message: `The domain ${request.domain} is not used: the request names no proxy.` });
   }
 
-  const ports = assignPorts(services, request.proxy !== undefined);
+  const ports = assignPorts(services, request.proxy !== undefined && !isProxyNative(request));
   for (const { service, purpose, wanted, given } of ports.reassigned) {
     warnings.push({ code: "PORT_REASSIGNED", message: `${service} (${purpose}) is published on port ${given}: ${wanted} is taken by another service.` });
   }

@@ -1,6 +1,7 @@
 /** Addresses of a stack: which ports get a public name, which are published on the host, and as what URL. */
 import type { ContainerPort, Service } from "../catalog/schema.ts";
 import { baseServiceId } from "../catalog/index.ts";
+import { isProxyNative } from "./native.ts";
 import type { Resolution } from "./resolve.ts";
 import type { StackRequest } from "./request.ts";
 
@@ -15,6 +16,8 @@ export interface PlannedProxy {
    */
   readonly reach: "local" | "internal" | "public";
   readonly scheme: "http" | "https";
+  /** Runs on the host instead of in a container. */
+  readonly native: boolean;
 }
 
 /** A public name and the container port behind it. */
@@ -24,6 +27,8 @@ export interface Route {
   readonly service: string;
   readonly container: string;
   readonly port: number;
+  /** Port of the host that leads there, where it is published. */
+  readonly hostPort: number | undefined;
   readonly scheme: "http" | "https";
 }
 
@@ -54,7 +59,7 @@ export function planProxy(request: StackRequest): PlannedProxy | undefined {
   const local = domain === "localhost" || domain.endsWith(".localhost");
   const internal = !domain.includes(".") || /\.(local|internal|lan|home|test|invalid|example|home\.arpa)$/.test(domain);
   const reach = local ? "local" : internal ? "internal" : "public";
-  return { id: request.proxy, domain, reach, scheme: local ? "http" : "https" };
+  return { id: request.proxy, domain, reach, scheme: local ? "http" : "https", native: isProxyNative(request) };
 }
 
 /** Plans routes and addresses. The base service gets the domain itself, others `<name>.<domain>`. */
@@ -83,7 +88,7 @@ export function planAddresses(resolution: Resolution, proxy: PlannedProxy | unde
     const fact = { service: service.id, container, purpose: port.purpose, port, hostPort };
     if (proxy !== undefined && name !== false && web) {
       const host = service.id === baseServiceId && name === service.id ? proxy.domain : `${name}.${proxy.domain}`;
-      routes.push({ name, host, service: service.id, container, port: port.container, scheme: port.scheme === "https" ? "https" : "http" });
+      routes.push({ name, host, service: service.id, container, port: port.container, hostPort, scheme: port.scheme === "https" ? "https" : "http" });
       const address = `${proxy.scheme}://${host}`;
       all.push({ ...fact, address, kind: "routed" });
       return address;
