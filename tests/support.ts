@@ -54,7 +54,7 @@ export async function run(command: string[], options: { cwd?: string; env?: Reco
   const child = Bun.spawn(command, {
     cwd: options.cwd ?? root,
     env: { ...process.env, ...options.env },
-    stdin: options.stdin === undefined ? "ignore" : new Blob([options.stdin as BlobPart]),
+    stdin: options.stdin === undefined ? "ignore" : new Blob([options.stdin as string]),
     stdout: "pipe",
     stderr: "pipe",
   });

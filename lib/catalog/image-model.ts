@@ -15,17 +15,26 @@ function programs(check: Healthcheck): string[] {
   return [];
 }
 
-const shellWords = new Set(["exec", "if", "then", "else", "fi", "test", "[", "true", "false", "echo", "exit", "!", "printf", "cd", "set", "export", "while", "do", "done", "for", "read", ":", "umask", "until", "eval", "trap", "wait", "unset", "shift", "."]);
+/** Words that a command may follow. */
+const prefixes = new Set(["exec", "if", "then", "else", "while", "until", "do", "!", "env", "eval"]);
+/** Words that the shell carries out by itself. */
+const builtins = new Set("test [ true false echo exit printf cd set export done for read : umask trap wait unset shift . fi return local case esac".split(" "));
 
-/** First words of the commands of a shell line: enough to catch a `curl` in an image without one. */
+/** Programs that a shell line starts: enough to catch a `curl` in an image without one. */
 export function shellPrograms(line: string): string[] {
-  const bare = line.replace(/'[^']*'|"(?:\\.|[^"\\])*"/g, " _ ").replace(/\$\([^)]*\)/g, " _ ").replace(/\d*>&?\S*|<\S*/g, " ");
-  const words: string[] = [];
+  const bare = line
+    .replace(/'[^']*'|"(?:\\.|[^"\\])*"/g, " _ ")
+    .replace(/\$\([^)]*\)/g, " _ ")
+    .replace(/\d*[<>]+&?\s*\S*/g, " ");
+  const programs: string[] = [];
   for (const part of bare.split(/\|\||&&|[|;&\n(){}]/)) {
-    const word = part.trim().split(/\s+/).find((token) => !/^\w+=/.test(token) && !shellWords.has(token));
-    if (word && word !== "_" && !word.startsWith("-") && !word.startsWith("$")) words.push(word);
+    const word = part
+      .trim()
+      .split(/\s+/)
+      .find((token) => !/^\w+=/.test(token) && !prefixes.has(token));
+    if (word && word !== "_" && !builtins.has(word) && !/^[-$\d]/.test(word)) programs.push(word);
   }
-  return words;
+  return programs;
 }
 
 /** POSIX utilities that every image with a shell has, from coreutils or busybox. */

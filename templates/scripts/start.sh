@@ -41,13 +41,13 @@ write_env() {
   [ -f .env ] || : >.env
   chmod 600 .env
   missing=$(awk '
-    NR == FNR { if (match($0, /^[A-Z][A-Z0-9_]*=/)) value[substr($0, 1, RLENGTH - 1)] = substr($0, RLENGTH + 1); next }
+    BEGIN { while ((getline line <".env") > 0) if (match(line, /^[A-Z][A-Z0-9_]*=/)) value[substr(line, 1, RLENGTH - 1)] = substr(line, RLENGTH + 1) }
     /^# generate: / { marker = $3 " " $4 " " $5; next }
     match($0, /^[A-Z][A-Z0-9_]*=/) {
       name = substr($0, 1, RLENGTH - 1)
       if (!(name in value) || (marker != "" && value[name] == "")) print name " " (marker == "" ? "-" : marker)
       marker = ""
-    }' .env .env.example)
+    }' .env.example)
   [ -n "$missing" ] || return 0
   work=$(mktemp .env.XXXXXX)
   trap 'rm -f "$work"' EXIT
