@@ -18,5 +18,7 @@ export function renderCaddy(plan: Plan): BundleFile[] {
   const global = plan.proxy.reach === "local" ? "\tauto_https off\n" : "";
   const hsts = plan.proxy.reach === "public" ? '\theader ?Strict-Transport-Security "max-age=31536000"\n' : "";
   const head = `{\n${global}\t{$CADDY_GLOBAL_OPTIONS}\n}\n\n(common) {\n\tencode zstd gzip\n\theader ?X-Content-Type-Options nosniff\n${hsts}}\n`;
-  return [{ path: "Caddyfile", content: [head, ...plan.addresses.routes.map((route) => site(plan, route))].join("\n") }];
+  // Names that the stack does not know get no answer.
+  const rest = plan.proxy.reach === "local" ? ["http:// {\n\tabort\n}\n"] : [];
+  return [{ path: "Caddyfile", content: [head, ...plan.addresses.routes.map((route) => site(plan, route)), ...rest].join("\n") }];
 }

@@ -55,7 +55,7 @@ Wants=network-online.target
 [Service]
 User=openclaw
 WorkingDirectory=$home
-Environment=HOME=$home OPENCLAW_CONFIG_PATH=/etc/openclaw/config.yaml STACKWRIGHT_SKILLS=/etc/openclaw/skills
+Environment=HOME=$home OPENCLAW_STATE_DIR=$home/.openclaw OPENCLAW_CONFIG_PATH=/etc/openclaw/config.yaml STACKWRIGHT_SKILLS=/etc/openclaw/skills
 EnvironmentFile=/etc/openclaw/environment
 ExecStart=$program/node_modules/.bin/node $program/node_modules/openclaw/openclaw.mjs gateway --port 18789
 Restart=on-failure

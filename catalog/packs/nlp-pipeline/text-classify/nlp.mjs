@@ -121,7 +121,10 @@ const tasks = {
   }),
 };
 const { prompt, schema } = tasks[task]();
-const done = new Set(existsSync(o.out) ? readFileSync(o.out, "utf8").split("\n").filter(Boolean).map((line) => JSON.parse(line)).filter((row) => !row.error).map((row) => row.id) : []);
+// Failed texts of an earlier run are tried again: their lines go.
+const kept = existsSync(o.out) ? readFileSync(o.out, "utf8").split("\n").filter(Boolean).map((line) => JSON.parse(line)).filter((row) => !row.error) : [];
+writeFileSync(o.out, kept.map((row) => `${JSON.stringify(row)}\n`).join(""));
+const done = new Set(kept.map((row) => row.id));
 const counts = { texts: texts.length, skipped: 0, done: 0, failed: 0 };
 for (const { id, text } of texts) {
   if (done.has(id)) {
