@@ -309,7 +309,7 @@ export const Container = v.strictObject({
 });
 
 /** Kinds of server on which other services get a database (or its like) of their own. */
-export const engines = ["postgresql", "mysql", "mongodb", "redis", "clickhouse", "s3", "rabbitmq"] as const;
+export const engines = ["postgresql", "mysql", "mongodb", "redis", "clickhouse"] as const;
 
 export const Service = v.strictObject({
   id: Id,
@@ -334,7 +334,7 @@ export const Service = v.strictObject({
   firstLogin: v.optional(Text),
   secrets: v.optional(v.record(Variable, Secret), {}),
   settings: v.optional(v.record(Variable, Setting), {}),
-  /** Databases, cache indexes, buckets or virtual hosts of its own on servers that it requires. */
+  /** Databases and cache indexes of its own on servers that it requires. */
   provisions: v.optional(
     v.array(
       v.strictObject({

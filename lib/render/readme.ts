@@ -11,8 +11,13 @@ function place(address: Address): string {
   return address.kind === "internal" ? `${shown} (inside the stack)` : shown;
 }
 
+/** Fills `{{url}}`, `{{host}}` and `{{hostname}}`, with or without a name, into prose. */
 function withUrls(plan: Plan, text: string, service?: Service): string {
-  return text.replace(/\{\{url(?::([a-z0-9-]+))?\}\}/g, (_, name?: string) => plan.addresses.urls.get(name ?? service?.id ?? baseServiceId) ?? name ?? "");
+  return text.replace(/\{\{(url|host|hostname)(?::([a-z0-9-]+))?\}\}/g, (_, kind: string, name?: string) => {
+    const url = plan.addresses.urls.get(name ?? service?.id ?? baseServiceId) ?? name ?? "";
+    const host = url.replace(/^[a-z]+:\/\//, "");
+    return kind === "url" ? url : kind === "host" ? host : host.replace(/:\d+$/, "");
+  });
 }
 
 function serviceRows(plan: Plan): string {

@@ -28,8 +28,8 @@ export interface ReferenceScope {
   readonly provisionOf: (consumer: string, server: string) => Provision | undefined;
 }
 
-const schemes: Record<Engine, string> = { postgresql: "postgresql", mysql: "mysql", mongodb: "mongodb", redis: "redis", clickhouse: "http", s3: "http", rabbitmq: "amqp" };
-const defaultPorts: Record<Engine, number> = { postgresql: 5432, mysql: 3306, mongodb: 27017, redis: 6379, clickhouse: 8123, s3: 9000, rabbitmq: 5672 };
+const schemes: Record<Engine, string> = { postgresql: "postgresql", mysql: "mysql", mongodb: "mongodb", redis: "redis", clickhouse: "http" };
+const defaultPorts: Record<Engine, number> = { postgresql: 5432, mysql: 3306, mongodb: 27017, redis: 6379, clickhouse: 8123 };
 
 /** Name of the database of a service on a server, when its catalog entry names none. */
 export function databaseName(service: Service, wanted?: string): string {
@@ -69,7 +69,6 @@ function serverField(field: string, provision: Provision, scope: ReferenceScope)
     default:
       if (engine === "redis") return `redis://:${password}@${host}:${port}/${index}`;
       if (engine === "mongodb") return `mongodb://${database}:${password}@${host}:${port}/${database}?authSource=${database}`;
-      if (engine === "s3") return `http://${host}:${port}`;
       return `${schemes[engine]}://${database}:${password}@${host}:${port}/${database}`;
   }
 }

@@ -43,7 +43,7 @@ for volume in $(docker volume ls -q --filter "label=com.docker.compose.project=$
   say "archiving $short"
   # shellcheck disable=SC2086 # one word for each container
   [ -z "$paused" ] || docker pause $paused >/dev/null
-  docker cp -a "$holder:$path/." - >"$work/volumes/$short.tar" || fail "the archive of $short failed"
+  docker cp "$holder:$path/." - >"$work/volumes/$short.tar" || fail "the archive of $short failed"
   # shellcheck disable=SC2086 # one word for each container
   [ -z "$paused" ] || docker unpause $paused >/dev/null
   paused=

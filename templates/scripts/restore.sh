@@ -43,7 +43,7 @@ for archive in "$source"/volumes/*.tar; do
   fi
   path=$(docker inspect --format "{{range .Mounts}}{{if eq .Name \"$volume\"}}{{.Destination}}{{end}}{{end}}" "$holder")
   say "restoring $short"
-  docker cp -a - "$holder:$path" <"$archive" || fail "restoring $short failed"
+  docker cp - "$holder:$path" <"$archive" || fail "restoring $short failed"
 done
 
 for dump in "$source"/dumps/*; do
