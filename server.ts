@@ -3,7 +3,7 @@
  * `bun server.ts` starts it; `bun server.ts --version` prints its version. Settings are environment variables: see README.md.
  */
 import { serve } from "./lib/serve.ts";
-import { readSettings, SettingsError, type Settings } from "./lib/settings.ts";
+import { readSettings, type Settings, SettingsError } from "./lib/settings.ts";
 import { version } from "./lib/version.ts";
 
 const usage = `Stackwright ${version}
@@ -35,7 +35,9 @@ else if (argument !== undefined) {
   const settings = settingsOrExit();
   try {
     const server = serve(settings);
-    console.error(`Stackwright ${version} listens on ${server.url}${settings.apiKey === undefined ? " (no STACK_API_KEY: open, on loopback only)" : ""}`);
+    console.error(
+      `Stackwright ${version} listens on ${server.url}${settings.apiKey === undefined ? " (no STACK_API_KEY: open, on loopback only)" : ""}`,
+    );
     let stopping = false;
     for (const signal of ["SIGTERM", "SIGINT"] as const) {
       process.on(signal, () => {

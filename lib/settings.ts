@@ -1,5 +1,5 @@
 /** Settings of the server, read from environment variables once at start. */
-import { parseNetworks, type Network } from "./http/network.ts";
+import { type Network, parseNetworks } from "./http/network.ts";
 
 export const logLevels = ["silent", "error", "info", "debug"] as const;
 export type LogLevel = (typeof logLevels)[number];
@@ -62,7 +62,8 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>):
     problems.push("REDIS_URL must start with redis:// or rediss://");
   }
   const { networks, wrong } = parseNetworks(text("TRUSTED_PROXIES") ?? "");
-  for (const entry of wrong) problems.push(`TRUSTED_PROXIES holds "${entry}"; it must be a list of addresses or CIDR ranges, joined by commas`);
+  for (const entry of wrong)
+    problems.push(`TRUSTED_PROXIES holds "${entry}"; it must be a list of addresses or CIDR ranges, joined by commas`);
   const logLevel = text("LOG_LEVEL") ?? "error";
   if (!(logLevels as readonly string[]).includes(logLevel)) {
     problems.push(`LOG_LEVEL is "${logLevel}"; it must be one of ${logLevels.join(", ")}`);

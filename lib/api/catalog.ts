@@ -1,11 +1,11 @@
 /** The catalog operations. Their answers are made once and served as bytes. */
 import type { CatalogIndex } from "../catalog/index.ts";
+import { baseServiceId } from "../catalog/index.ts";
 import { type Maturity, maturities, type Preset, type Service, type SkillPack } from "../catalog/schema.ts";
 import { ApiError } from "../http/error.ts";
-import { envelope, type Representation, type Reply, represent, represented } from "../http/reply.ts";
-import { memoryOf, withDependencies } from "../stack/resolve.ts";
-import { baseServiceId } from "../catalog/index.ts";
+import { envelope, type Reply, type Representation, represent, represented } from "../http/reply.ts";
 import { nearest } from "../stack/nearest.ts";
+import { memoryOf, withDependencies } from "../stack/resolve.ts";
 
 /** A service as the API shows it. */
 export interface ServiceView {
@@ -34,7 +34,9 @@ function viewService(index: CatalogIndex, service: Service): ServiceView {
     image: image?.name ?? "",
     imageTag: image?.tag ?? "",
     maturity: service.maturity,
-    ports: containers.flatMap((container) => container.ports.flatMap((port) => (port.host === undefined ? [] : [{ host: port.host, container: port.container }]))),
+    ports: containers.flatMap((container) =>
+      container.ports.flatMap((port) => (port.host === undefined ? [] : [{ host: port.host, container: port.container }])),
+    ),
     requires: service.requires,
     conflictsWith: [...(index.conflicts.get(service.id)?.keys() ?? [])],
     minMemoryMB: index.memory.get(service.id) ?? 0,
@@ -84,7 +86,8 @@ function readFilters(query: string): Filters {
     if (values.length > 1) problems.push(`${name}: is given ${values.length} times; once is enough`);
     return values[0] || undefined;
   });
-  if (maturity !== undefined && !(maturities as readonly string[]).includes(maturity)) problems.push(`maturity: is "${maturity.slice(0, 80)}"; it must be one of ${maturities.join(", ")}`);
+  if (maturity !== undefined && !(maturities as readonly string[]).includes(maturity))
+    problems.push(`maturity: is "${maturity.slice(0, 80)}"; it must be one of ${maturities.join(", ")}`);
   if (problems.length > 0) throw new ApiError(400, "VALIDATION_ERROR", "The query is not valid.", problems);
   return { category, tag, maturity };
 }
@@ -105,7 +108,9 @@ export function catalogHandlers(index: CatalogIndex): CatalogHandlers {
   const none = represented(listServices([]));
   const skills = represented(represent(envelope({ total: index.packs.size, skillPacks: index.catalog.packs.map(viewPack) })));
   const presets = represented(represent(envelope({ presets: index.catalog.presets.map(viewPreset) })));
-  const details = new Map(index.catalog.presets.map((preset) => [preset.id, represented(represent(envelope(viewPresetDetail(index, preset))))]));
+  const details = new Map(
+    index.catalog.presets.map((preset) => [preset.id, represented(represent(envelope(viewPresetDetail(index, preset))))]),
+  );
   // Filled as filters are asked for; only combinations that find something are kept, so it cannot grow without bound.
   const filtered = new Map<string, Representation>();
   return {
@@ -117,7 +122,10 @@ export function catalogHandlers(index: CatalogIndex): CatalogHandlers {
       let found = filtered.get(key);
       if (found === undefined) {
         const services = views.filter(
-          (view) => (category === undefined || view.category === category) && (tag === undefined || view.tags.includes(tag)) && (maturity === undefined || view.maturity === maturity),
+          (view) =>
+            (category === undefined || view.category === category) &&
+            (tag === undefined || view.tags.includes(tag)) &&
+            (maturity === undefined || view.maturity === maturity),
         );
         if (services.length === 0) return none;
         found = listServices(services);
@@ -132,7 +140,11 @@ export function catalogHandlers(index: CatalogIndex): CatalogHandlers {
       if (detail !== undefined) return detail;
       const shown = name.length > 80 ? `${name.slice(0, 80)}…` : name;
       const meant = nearest(name, index.presets.keys());
-      throw new ApiError(404, "NOT_FOUND", `There is no preset "${shown}".${meant ? ` Did you mean "${meant}"?` : ""} GET /api/v1/presets lists them.`);
+      throw new ApiError(
+        404,
+        "NOT_FOUND",
+        `There is no preset "${shown}".${meant ? ` Did you mean "${meant}"?` : ""} GET /api/v1/presets lists them.`,
+      );
     },
   };
 }

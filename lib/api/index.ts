@@ -18,7 +18,11 @@ export function apiRoutes(index: CatalogIndex, startedAt: number): Route[] {
   const write = { method: "POST", protected: true } as const;
   const counts = { services: index.services.size, skillPacks: index.packs.size, presets: index.presets.size };
   return [
-    { ...read, path: `${basePath}/health`, handle: () => json({ status: "healthy", version, uptime: Math.floor((performance.now() - startedAt) / 1000), ...counts }) },
+    {
+      ...read,
+      path: `${basePath}/health`,
+      handle: () => json({ status: "healthy", version, uptime: Math.floor((performance.now() - startedAt) / 1000), ...counts }),
+    },
     { ...read, path: `${basePath}/services`, handle: ({ query }) => handlers.services(query) },
     { ...read, path: `${basePath}/skills`, handle: () => handlers.skills() },
     { ...read, path: `${basePath}/presets`, handle: () => handlers.presets() },
@@ -32,7 +36,9 @@ export function apiRoutes(index: CatalogIndex, startedAt: number): Route[] {
         json({
           name: "Stackwright",
           version,
-          links: Object.fromEntries(["health", "services", "skills", "presets", "validate", "generate"].map((name) => [name, `${basePath}/${name}`])),
+          links: Object.fromEntries(
+            ["health", "services", "skills", "presets", "validate", "generate"].map((name) => [name, `${basePath}/${name}`]),
+          ),
         }),
     },
   ];

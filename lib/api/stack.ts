@@ -10,12 +10,22 @@ import { parseStackRequest, type StackRequest } from "../stack/request.ts";
 import { type Resolution, resolve } from "../stack/resolve.ts";
 
 /** Parses and resolves a body. @throws {ApiError} 400 with every problem of the request. */
-async function resolved(index: CatalogIndex, request: Request, required: readonly "name"[]): Promise<{ stack: StackRequest; resolution: Resolution }> {
+async function resolved(
+  index: CatalogIndex,
+  request: Request,
+  required: readonly "name"[],
+): Promise<{ stack: StackRequest; resolution: Resolution }> {
   const body = await readJsonObject(request);
   const { request: stack, problems } = parseStackRequest(body, required);
   const resolution = resolve(index, stack);
   const all = [...problems, ...resolution.problems];
-  if (all.length > 0) throw new ApiError(400, "VALIDATION_ERROR", `The stack configuration is not valid: ${all.length} problem${all.length > 1 ? "s" : ""}.`, all);
+  if (all.length > 0)
+    throw new ApiError(
+      400,
+      "VALIDATION_ERROR",
+      `The stack configuration is not valid: ${all.length} problem${all.length > 1 ? "s" : ""}.`,
+      all,
+    );
   return { stack, resolution };
 }
 
@@ -46,7 +56,11 @@ export function generateHandler(index: CatalogIndex): (request: Request) => Prom
     if (stack.format === "tar") {
       return {
         status: 200,
-        headers: { "Content-Type": "application/gzip", "Content-Disposition": `attachment; filename="${plan.slug}.tar.gz"`, "Cache-Control": "no-store" },
+        headers: {
+          "Content-Type": "application/gzip",
+          "Content-Disposition": `attachment; filename="${plan.slug}.tar.gz"`,
+          "Cache-Control": "no-store",
+        },
         body: packBundle(plan.slug, files),
       };
     }

@@ -4,6 +4,8 @@ import { encodeTar } from "./tar.ts";
 
 /** Packs files below `root/`, scripts with mode 0755, the rest with 0644. The same files give the same bytes. */
 export function packBundle(root: string, files: readonly BundleFile[]): Uint8Array<ArrayBuffer> {
-  const archive = encodeTar(files.map((file) => ({ path: `${root}/${file.path}`, content: file.content, mode: file.executable ? 0o755 : 0o644 })));
+  const archive = encodeTar(
+    files.map((file) => ({ path: `${root}/${file.path}`, content: file.content, mode: file.executable ? 0o755 : 0o644 })),
+  );
   return Bun.gzipSync(archive, { level: 6 });
 }

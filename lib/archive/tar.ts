@@ -20,7 +20,8 @@ export const entryTime = 1_577_836_800;
 /** Splits a path into the `prefix` and `name` fields. @throws {RangeError} when it fits no split. */
 export function splitPath(path: string): { prefix: string; name: string } {
   const size = encoder.encode(path).byteLength;
-  if (path === "" || path.startsWith("/") || path.split("/").includes("..")) throw new RangeError(`tar: "${path}" is not a path below the archive's root`);
+  if (path === "" || path.startsWith("/") || path.split("/").includes(".."))
+    throw new RangeError(`tar: "${path}" is not a path below the archive's root`);
   if (size <= 100) return { prefix: "", name: path };
   for (let slash = path.indexOf("/"); slash >= 0; slash = path.indexOf("/", slash + 1)) {
     const prefix = path.slice(0, slash);

@@ -1,7 +1,7 @@
 /** Checks what a schema cannot: that the entries of a catalog fit one another and their images. */
 import { imageProblems } from "./image-model.ts";
 import type { Catalog } from "./load.ts";
-import { ownReferences, referencesIn, serverFields, stackSettings, variablesIn, variableStem } from "./notation.ts";
+import { ownReferences, referencesIn, serverFields, stackSettings, variableStem, variablesIn } from "./notation.ts";
 import type { Container, Service } from "./schema.ts";
 
 /** Every text of a container in which `${NAME}` and `{{reference}}` may stand, with the services that may be spoken of there. */
@@ -43,7 +43,7 @@ export function checkCatalog(catalog: Catalog): string[] {
     if (!services.has(other)) problems.push(`${id}: ${field}: there is no service "${other}"`);
   };
 
-  if (!services.has("openclaw")) problems.push('openclaw: the base service is missing');
+  if (!services.has("openclaw")) problems.push("openclaw: the base service is missing");
   for (const service of catalog.services) {
     for (const name of [...Object.keys(service.secrets), ...Object.keys(service.settings)]) claim(owners, name, service.id, "variable");
     for (const name of Object.keys(service.containers)) claim(containerNames, name, service.id, "container");
@@ -72,18 +72,21 @@ export function checkCatalog(catalog: Catalog): string[] {
       if (!service.requires.includes(provision.on)) say(`provisions: "${provision.on}" is not one of requires`);
       if (services.get(provision.on)?.engine === undefined) say(`provisions: "${provision.on}" is no server (it has no engine)`);
     }
-    if (service.engine && !(`${variableStem(id)}_PASSWORD` in service.secrets)) say(`engine: a server needs the secret ${variableStem(id)}_PASSWORD`);
+    if (service.engine && !(`${variableStem(id)}_PASSWORD` in service.secrets))
+      say(`engine: a server needs the secret ${variableStem(id)}_PASSWORD`);
 
     const used = new Set<string>();
     const mounted = new Set<string>();
     const volumes = new Set<string>();
     for (const [name, container] of Object.entries(service.containers)) {
       for (const problem of imageProblems(container)) say(`${name}: ${problem}`);
-      for (const other of Object.keys(container.dependsOn)) if (!names.includes(other) || other === name) say(`${name}: dependsOn: "${other}" is not another container of the service`);
+      for (const other of Object.keys(container.dependsOn))
+        if (!names.includes(other) || other === name) say(`${name}: dependsOn: "${other}" is not another container of the service`);
       for (const [other, condition] of Object.entries(container.dependsOn)) {
         const check = service.containers[other]?.healthcheck;
         if (condition === "healthy" && check && "none" in check) say(`${name}: dependsOn: "${other}" has no health check to wait for`);
-        if ((condition === "completed") !== (service.containers[other]?.oneShot ?? false)) say(`${name}: dependsOn: "completed" is for containers with oneShot, and they for it: "${other}"`);
+        if ((condition === "completed") !== (service.containers[other]?.oneShot ?? false))
+          say(`${name}: dependsOn: "completed" is for containers with oneShot, and they for it: "${other}"`);
       }
       for (const other of Object.keys(container.whenPresent)) known(id, `${name}: whenPresent`, other);
       for (const port of container.ports) {
@@ -108,26 +111,33 @@ export function checkCatalog(catalog: Catalog): string[] {
           used.add(variable);
           const owner = owners.get(variable);
           if (owner === undefined) say(`${name}: \${${variable}} is no secret or setting`);
-          else if (owner !== "the stack" && !within.has(owner)) say(`${name}: \${${variable}} belongs to ${owner}, which is neither required nor named in whenPresent`);
+          else if (owner !== "the stack" && !within.has(owner))
+            say(`${name}: \${${variable}} belongs to ${owner}, which is neither required nor named in whenPresent`);
         }
         for (const reference of referencesIn(text)) checkReference(service, name, reference, within);
         const plain = text.replace(/\$\{[A-Z][A-Z0-9_]*\}/g, "");
         if (/\$\{/.test(plain)) say(`${name}: "${text}" holds a \${…} that is not a plain variable`);
       }
       for (const list of [container.entrypoint ?? [], container.command ?? []]) {
-        for (const word of list) for (const reference of referencesIn(word)) checkReference(service, name, reference, new Set([id, ...service.requires]));
+        for (const word of list)
+          for (const reference of referencesIn(word)) checkReference(service, name, reference, new Set([id, ...service.requires]));
       }
     }
     for (const variable of [...Object.keys(service.secrets), ...Object.keys(service.settings)]) {
       const shared = service.engine && variable === `${variableStem(id)}_PASSWORD`;
-      const elsewhere = catalog.services.some((other) => Object.values(other.containers).some((container) => Array.from(texts(other, container)).some(({ text }) => variablesIn(text).includes(variable))));
+      const elsewhere = catalog.services.some((other) =>
+        Object.values(other.containers).some((container) =>
+          Array.from(texts(other, container)).some(({ text }) => variablesIn(text).includes(variable)),
+        ),
+      );
       if (!used.has(variable) && !shared && !elsewhere) say(`variable ${variable} is used nowhere`);
     }
     for (const [path, content] of Object.entries(service.files)) {
       const covered = mounted.has(path) || Array.from(mounted).some((directory) => path.startsWith(`${directory}/`));
       if (!covered) say(`files: "${path}" is mounted by no container`);
       for (const reference of referencesIn(content)) {
-        if (reference.endsWith(".password") || reference.endsWith(".url")) say(`files: "${path}": {{${reference}}} would put a secret into a file`);
+        if (reference.endsWith(".password") || reference.endsWith(".url"))
+          say(`files: "${path}": {{${reference}}} would put a secret into a file`);
         else checkReference(service, path, reference, new Set([id, ...service.requires]));
       }
     }
@@ -136,22 +146,27 @@ export function checkCatalog(catalog: Catalog): string[] {
   }
 
   function checkReference(service: Service, place: string, reference: string, within: ReadonlySet<string>): void {
-    const say = (text: string): void => {
-      problems.push(`${service.id}: ${place}: {{${reference}}} ${text}`);
-    };
-    if ((ownReferences as readonly string[]).includes(reference)) return;
+    const problem = referenceProblem(service, reference, within);
+    if (problem) problems.push(`${service.id}: ${place}: {{${reference}}} ${problem}`);
+  }
+
+  function referenceProblem(service: Service, reference: string, within: ReadonlySet<string>): string | undefined {
+    if ((ownReferences as readonly string[]).includes(reference)) return undefined;
     const [kind = "", name] = reference.split(":");
     if (name !== undefined) {
-      if (!["url", "host", "hostname"].includes(kind)) return say("is no reference; with a colon: url, host or hostname");
+      if (!["url", "host", "hostname"].includes(kind)) return "is no reference; with a colon: url, host or hostname";
       const owner = services.has(name) ? name : routes.get(name);
-      if (owner === undefined) return say(`speaks of "${name}", which is neither a service nor a route`);
-      if (!within.has(owner) && owner !== "openclaw") say(`speaks of ${owner}, which is neither required nor named in whenPresent`);
-      return;
+      if (owner === undefined) return `speaks of "${name}", which is neither a service nor a route`;
+      return within.has(owner) || owner === "openclaw"
+        ? undefined
+        : `speaks of ${owner}, which is neither required nor named in whenPresent`;
     }
     const [server = "", field = ""] = reference.split(".");
-    if (!(serverFields as readonly string[]).includes(field)) return say(`is no reference; known: ${ownReferences.join(", ")}, url:<name>, <server>.${serverFields.join("|")}`);
+    if (!(serverFields as readonly string[]).includes(field)) {
+      return `is no reference; known: ${ownReferences.join(", ")}, url:<name>, <server>.${serverFields.join("|")}`;
+    }
     const own = server === service.id && service.engine !== undefined;
-    if (!own && !service.provisions.some((provision) => provision.on === server)) say(`needs "${server}" in provisions`);
+    return own || service.provisions.some((provision) => provision.on === server) ? undefined : `needs "${server}" in provisions`;
   }
 
   for (const service of catalog.services) {
@@ -178,8 +193,14 @@ export function checkCatalog(catalog: Catalog): string[] {
       for (const [file, text] of Object.entries(skill.files)) {
         for (const match of text.matchAll(/\$\{?([A-Z][A-Z0-9]*_[A-Z0-9_]+)\b/g)) {
           const name = match[1] as string;
-          if (everywhere.has(name) && !offered.has(name)) problems.push(`pack ${pack.id}: ${skill.name}/${file}: $${name} comes from a service that the pack neither requires nor lists as optional`);
-          if (!everywhere.has(name) && !new RegExp(`(^|[\\s;(])(export |read (-r )?)?${name}=|for ${name} in`, "m").test(text)) problems.push(`pack ${pack.id}: ${skill.name}/${file}: $${name} is given by no service's agent.environment and not set in the text`);
+          if (everywhere.has(name) && !offered.has(name))
+            problems.push(
+              `pack ${pack.id}: ${skill.name}/${file}: $${name} comes from a service that the pack neither requires nor lists as optional`,
+            );
+          if (!everywhere.has(name) && !new RegExp(`(^|[\\s;(])(export |read (-r )?)?${name}=|for ${name} in`, "m").test(text))
+            problems.push(
+              `pack ${pack.id}: ${skill.name}/${file}: $${name} is given by no service's agent.environment and not set in the text`,
+            );
         }
       }
     }

@@ -5,7 +5,8 @@
 import type { Container, Healthcheck } from "./schema.ts";
 
 const shells = new Set(["sh", "/bin/sh", "bash", "/bin/bash", "ash", "dash"]);
-const floating = /^(latest|stable|main|master|edge|nightly|dev|develop|canary|release|beta|alpha|rolling|next|lts|community|ce)([-_.]\D*)?$|^(latest|nightly)/i;
+const floating =
+  /^(latest|stable|main|master|edge|nightly|dev|develop|canary|release|beta|alpha|rolling|next|lts|community|ce)([-_.]\D*)?$|^(latest|nightly)/i;
 
 /** The programs that a health check starts inside the container. */
 function programs(check: Healthcheck): string[] {
@@ -18,7 +19,9 @@ function programs(check: Healthcheck): string[] {
 /** Words that a command may follow. */
 const prefixes = new Set(["exec", "if", "then", "else", "while", "until", "do", "!", "env", "eval"]);
 /** Words that the shell carries out by itself. */
-const builtins = new Set("test [ true false echo exit printf cd set export done for read : umask trap wait unset shift . fi return local case esac".split(" "));
+const builtins = new Set(
+  "test [ true false echo exit printf cd set export done for read : umask trap wait unset shift . fi return local case esac".split(" "),
+);
 
 /** Programs that a shell line starts: enough to catch a `curl` in an image without one. */
 export function shellPrograms(line: string): string[] {
@@ -38,7 +41,43 @@ export function shellPrograms(line: string): string[] {
 }
 
 /** POSIX utilities that every image with a shell has, from coreutils or busybox. */
-const posix = new Set(["grep", "cat", "sleep", "mkdir", "chown", "chmod", "cp", "mv", "rm", "ls", "awk", "sed", "tr", "cut", "head", "tail", "wc", "id", "date", "env", "touch", "ln", "find", "sort", "xargs", "kill", "tee", "base64", "hostname", "uname", "basename", "dirname", "expr", "su", "stat"]);
+const posix = new Set([
+  "grep",
+  "cat",
+  "sleep",
+  "mkdir",
+  "chown",
+  "chmod",
+  "cp",
+  "mv",
+  "rm",
+  "ls",
+  "awk",
+  "sed",
+  "tr",
+  "cut",
+  "head",
+  "tail",
+  "wc",
+  "id",
+  "date",
+  "env",
+  "touch",
+  "ln",
+  "find",
+  "sort",
+  "xargs",
+  "kill",
+  "tee",
+  "base64",
+  "hostname",
+  "uname",
+  "basename",
+  "dirname",
+  "expr",
+  "su",
+  "stat",
+]);
 
 function has(container: Container, program: string): boolean {
   const { tools } = container.image;
@@ -53,11 +92,13 @@ export function imageProblems(container: Container): string[] {
   const { image, healthcheck } = container;
 
   for (const program of new Set(programs(healthcheck))) {
-    if (program && !has(container, program)) problems.push(`the health check starts ${program}, which ${image.name} is not known to have (image.tools)`);
+    if (program && !has(container, program))
+      problems.push(`the health check starts ${program}, which ${image.name} is not known to have (image.tools)`);
   }
   for (const list of [container.entrypoint, container.command]) {
     const first = list?.[0];
-    if (first && shells.has(first) && !has(container, first)) problems.push(`a command starts ${first}, which ${image.name} is not known to have (image.tools)`);
+    if (first && shells.has(first) && !has(container, first))
+      problems.push(`a command starts ${first}, which ${image.name} is not known to have (image.tools)`);
   }
   if (floating.test(image.tag)) problems.push(`the tag ${image.tag} floats; pin a version`);
 
@@ -80,7 +121,8 @@ export function imageProblems(container: Container): string[] {
   for (const volume of container.volumes) {
     if (targets.has(volume.target)) problems.push(`two volumes are mounted at ${volume.target}`);
     targets.add(volume.target);
-    if (/^\/(bin|sbin|usr|lib|proc|sys|dev|etc)?\/?$/.test(volume.target)) problems.push(`a mount at ${volume.target} hides the image's own files`);
+    if (/^\/(bin|sbin|usr|lib|proc|sys|dev|etc)?\/?$/.test(volume.target))
+      problems.push(`a mount at ${volume.target} hides the image's own files`);
   }
   return problems;
 }

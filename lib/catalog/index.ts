@@ -40,6 +40,11 @@ export function indexCatalog(catalog: Catalog): CatalogIndex {
     presets: new Map(catalog.presets.map((preset) => [preset.id, preset])),
     skills: catalog.skills,
     conflicts,
-    memory: new Map(catalog.services.map((service) => [service.id, Object.values(service.containers).reduce((sum, container) => sum + container.memoryMB, 0)])),
+    memory: new Map(
+      catalog.services.map((service) => [
+        service.id,
+        Object.values(service.containers).reduce((sum, container) => sum + container.memoryMB, 0),
+      ]),
+    ),
   };
 }

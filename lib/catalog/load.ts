@@ -5,7 +5,7 @@
 import { Glob, YAML } from "bun";
 import * as v from "valibot";
 import { parseDocument } from "yaml";
-import { Preset, Proxy, Service, SkillFrontMatter, SkillPack } from "./schema.ts";
+import { Preset, ReverseProxy, Service, SkillFrontMatter, SkillPack } from "./schema.ts";
 
 /** One skill: its directory name, front matter, and files by path relative to that directory. */
 export interface Skill {
@@ -19,7 +19,7 @@ export interface Catalog {
   readonly services: readonly Service[];
   readonly packs: readonly SkillPack[];
   readonly presets: readonly Preset[];
-  readonly proxies: readonly Proxy[];
+  readonly proxies: readonly ReverseProxy[];
   /** Skills by pack id. */
   readonly skills: Readonly<Record<string, readonly Skill[]>>;
 }
@@ -126,9 +126,9 @@ export async function loadCatalog(root: string): Promise<Catalog> {
     presets.push(preset);
   }
 
-  const proxies: Proxy[] = [];
+  const proxies: ReverseProxy[] = [];
   for (const path of await scan(root, "proxies/*.yaml")) {
-    const proxy = check(Proxy, path, await read(path), problems);
+    const proxy = check(ReverseProxy, path, await read(path), problems);
     if (proxy) proxies.push(proxy);
   }
 

@@ -14,7 +14,9 @@ try {
   const problems = checkCatalog(catalog).filter(concerns);
   for (const problem of problems) console.error(`- ${problem}`);
   const unconfirmed = catalog.services.reduce((sum, service) => sum + service.unconfirmed.length, 0);
-  console.log(`${catalog.services.length} services, ${catalog.packs.length} skill packs, ${catalog.presets.length} presets, ${unconfirmed} unconfirmed facts, ${problems.length} problems`);
+  console.log(
+    `${catalog.services.length} services, ${catalog.packs.length} skill packs, ${catalog.presets.length} presets, ${unconfirmed} unconfirmed facts, ${problems.length} problems`,
+  );
   process.exitCode = problems.length > 0 ? 1 : 0;
 } catch (error) {
   if (!(error instanceof CatalogError)) throw error;

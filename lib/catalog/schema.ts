@@ -138,13 +138,7 @@ export const tags = [
   "workflow",
 ] as const;
 
-export const platforms = [
-  "linux/amd64",
-  "linux/arm64",
-  "darwin/amd64",
-  "darwin/arm64",
-  "windows/amd64",
-] as const;
+export const platforms = ["linux/amd64", "linux/arm64", "darwin/amd64", "darwin/arm64", "windows/amd64"] as const;
 
 const Id = v.pipe(v.string(), v.regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, "must be lower-case words joined by hyphens"));
 const Variable = v.pipe(v.string(), v.regex(/^[A-Z][A-Z0-9_]*$/, "must be an upper-case variable name"));
@@ -183,10 +177,7 @@ export const Image = v.strictObject({
   name: v.pipe(v.string(), v.regex(/^[a-z0-9]+([._/-]+[a-z0-9]+)*(:\d+)?(\/[a-z0-9._-]+)*$/)),
   /** A version that was seen in a source; never `latest` or another floating word. */
   tag: v.pipe(v.string(), v.regex(/^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$/)),
-  platforms: v.optional(v.pipe(v.array(v.picklist(["linux/amd64", "linux/arm64"])), v.minLength(1)), [
-    "linux/amd64",
-    "linux/arm64",
-  ]),
+  platforms: v.optional(v.pipe(v.array(v.picklist(["linux/amd64", "linux/arm64"])), v.minLength(1)), ["linux/amd64", "linux/arm64"]),
   /** Programs inside that a health check or command may use: `sh`, `bash`, `curl`, `wget`, `nc`, `node`, `pg_isready`... `[]` for none. */
   tools: v.array(v.pipe(v.string(), v.regex(/^[A-Za-z0-9_./+-]+$/))),
   /** The user that the main process ends up as: `root`, a name, or a uid. */
@@ -413,7 +404,7 @@ export type SkillPack = v.InferOutput<typeof SkillPack>;
 export type Preset = v.InferOutput<typeof Preset>;
 
 /** A reverse proxy: containers like those of a service, but no service itself. Its configuration is rendered. */
-export const Proxy = v.strictObject({
+export const ReverseProxy = v.strictObject({
   id: v.picklist(["caddy", "traefik", "nginx"]),
   name: Text,
   docs: Url,
@@ -422,4 +413,4 @@ export const Proxy = v.strictObject({
   settings: v.optional(v.record(Variable, Setting), {}),
   containers: v.record(Id, Container),
 });
-export type Proxy = v.InferOutput<typeof Proxy>;
+export type ReverseProxy = v.InferOutput<typeof ReverseProxy>;

@@ -108,31 +108,55 @@ export function createApp(options: AppOptions): (request: Request, peer: Peer) =
   }
 
   function preflight(match: Match): Reply {
-    const allow = match.kind === "found" ? `${match.route.method === "GET" ? "GET, HEAD" : match.route.method}, OPTIONS` : match.kind === "other-method" ? match.allow : undefined;
+    const allow =
+      match.kind === "found"
+        ? `${match.route.method === "GET" ? "GET, HEAD" : match.route.method}, OPTIONS`
+        : match.kind === "other-method"
+          ? match.allow
+          : undefined;
     if (allow === undefined) throw notFound("OPTIONS");
     return {
       status: 204,
-      headers: { Allow: allow, "Access-Control-Allow-Methods": allow, "Access-Control-Allow-Headers": "Authorization, Content-Type, X-Request-Id", "Access-Control-Max-Age": "86400" },
+      headers: {
+        Allow: allow,
+        "Access-Control-Allow-Methods": allow,
+        "Access-Control-Allow-Headers": "Authorization, Content-Type, X-Request-Id",
+        "Access-Control-Max-Age": "86400",
+      },
       body: null,
     };
   }
 
   function notFound(path: string): ApiError {
-    return new ApiError(404, "NOT_FOUND", `There is nothing at ${path.length > 200 ? `${path.slice(0, 200)}…` : path}. The API is described at ${documentation}.`);
+    return new ApiError(
+      404,
+      "NOT_FOUND",
+      `There is nothing at ${path.length > 200 ? `${path.slice(0, 200)}…` : path}. The API is described at ${documentation}.`,
+    );
   }
 
   function answer(request: Request, match: Match, path: string, query: string, limit: LimitState, keyed: boolean): Reply | Promise<Reply> {
     if (!limit.allowed) {
       const seconds = Math.max(1, Math.ceil((limit.resetAt - Date.now()) / 1000));
-      throw new ApiError(429, "RATE_LIMITED", `Too many requests: the limit is ${limit.limit} per minute. Try again in ${seconds} s.`, undefined, { "Retry-After": String(seconds) });
+      throw new ApiError(
+        429,
+        "RATE_LIMITED",
+        `Too many requests: the limit is ${limit.limit} per minute. Try again in ${seconds} s.`,
+        undefined,
+        { "Retry-After": String(seconds) },
+      );
     }
     if (request.method === "OPTIONS") return preflight(match);
     if (match.kind === "none") throw notFound(path);
     if (match.kind === "other-method") {
-      throw new ApiError(405, "NOT_FOUND", `${request.method} is not allowed on ${path}; allowed: ${match.allow}.`, undefined, { Allow: match.allow });
+      throw new ApiError(405, "NOT_FOUND", `${request.method} is not allowed on ${path}; allowed: ${match.allow}.`, undefined, {
+        Allow: match.allow,
+      });
     }
     if (match.route.protected && settings.apiKey !== undefined && !keyed) {
-      throw new ApiError(401, "UNAUTHORIZED", "This operation needs the API key: send it as Authorization: Bearer <key>.", undefined, { "WWW-Authenticate": "Bearer" });
+      throw new ApiError(401, "UNAUTHORIZED", "This operation needs the API key: send it as Authorization: Bearer <key>.", undefined, {
+        "WWW-Authenticate": "Bearer",
+      });
     }
     return match.route.handle({ request, query, params: match.params });
   }
@@ -144,7 +168,11 @@ export function createApp(options: AppOptions): (request: Request, peer: Peer) =
     const { method } = request;
     const match = find(method === "OPTIONS" ? (request.headers.get("access-control-request-method") ?? "GET") : method, path);
     const keyed = hasKey(request.headers.get("authorization"));
-    const address = clientAddress(peer.requestIP(request)?.address ?? "", settings.trustedProxies.length > 0 ? request.headers.get("x-forwarded-for") : null, settings.trustedProxies);
+    const address = clientAddress(
+      peer.requestIP(request)?.address ?? "",
+      settings.trustedProxies.length > 0 ? request.headers.get("x-forwarded-for") : null,
+      settings.trustedProxies,
+    );
 
     const conclude = (reply: Reply, limit: LimitState | undefined): Response => {
       const response = finish(request, id, reply, limit);

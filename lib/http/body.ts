@@ -4,7 +4,8 @@ import { ApiError } from "./error.ts";
 /** Bytes that a request body may have. */
 export const bodyLimit = 64 * 1024;
 
-const tooLarge = () => new ApiError(413, "VALIDATION_ERROR", `The body is larger than ${bodyLimit} bytes.`, [`body: larger than ${bodyLimit} bytes`]);
+const tooLarge = () =>
+  new ApiError(413, "VALIDATION_ERROR", `The body is larger than ${bodyLimit} bytes.`, [`body: larger than ${bodyLimit} bytes`]);
 
 function isJson(type: string): boolean {
   const essence = type.split(";", 1)[0]?.trim().toLowerCase() ?? "";
@@ -61,11 +62,11 @@ function firstInvalid(text: string): number {
       at++;
       if (char === '"') return true;
       if (char !== "\\") continue;
-      const escape = text[at] ?? "";
-      if (escape === "u") {
+      const escaped = text[at] ?? "";
+      if (escaped === "u") {
         at++;
         for (let digit = 0; digit < 4; digit++, at++) if (!/[0-9a-fA-F]/.test(text[at] ?? "")) return fail(at);
-      } else if (/["\\/bfnrt]/.test(escape)) at++;
+      } else if (/["\\/bfnrt]/.test(escaped)) at++;
       else return fail(at);
     }
   };
@@ -93,7 +94,8 @@ function firstInvalid(text: string): number {
         continue;
       } else continue;
     } else {
-      const good = char === '"' ? string() : char === "t" ? word("true") : char === "f" ? word("false") : char === "n" ? word("null") : number();
+      const good =
+        char === '"' ? string() : char === "t" ? word("true") : char === "f" ? word("false") : char === "n" ? word("null") : number();
       if (!good) return failed;
     }
     for (;;) {
@@ -130,9 +132,15 @@ export async function readJsonObject(request: Request): Promise<Readonly<Record<
   const type = request.headers.get("content-type");
   if (type === null || !isJson(type)) {
     const given = type === null ? "missing" : `"${type}"`;
-    throw new ApiError(415, "VALIDATION_ERROR", `The header Content-Type is ${given}; it must be application/json.`, [`Content-Type: is ${given}; it must be application/json`], {
-      Accept: "application/json",
-    });
+    throw new ApiError(
+      415,
+      "VALIDATION_ERROR",
+      `The header Content-Type is ${given}; it must be application/json.`,
+      [`Content-Type: is ${given}; it must be application/json`],
+      {
+        Accept: "application/json",
+      },
+    );
   }
   const bytes = await readBytes(request);
   if (bytes.byteLength > bodyLimit) throw tooLarge();

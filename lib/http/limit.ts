@@ -28,7 +28,10 @@ interface Bucket {
 }
 
 /** A limiter that counts in this process. Memory is bounded by `max` buckets. */
-export function memoryLimiter(limits: Readonly<Record<LimitClass, number>>, max: number = maxBuckets): (kind: LimitClass, client: string, peek: boolean) => LimitState {
+export function memoryLimiter(
+  limits: Readonly<Record<LimitClass, number>>,
+  max: number = maxBuckets,
+): (kind: LimitClass, client: string, peek: boolean) => LimitState {
   const caches: Record<LimitClass, TTLCache<string, Bucket>> = {
     read: new TTLCache({ ttl: windowMs, max }),
     write: new TTLCache({ ttl: windowMs, max }),

@@ -37,7 +37,9 @@ export function createLog(level: LogLevel): Log {
   const line = (fields: Record<string, unknown>) => `${JSON.stringify({ time: new Date().toISOString(), ...fields })}\n`;
   const chatty = level === "info" || level === "debug";
   return {
-    request: chatty ? (record) => write(line({ level: "info", ...record, duration: Math.round(record.duration * 1000) / 1000 })) : undefined,
+    request: chatty
+      ? (record) => write(line({ level: "info", ...record, duration: Math.round(record.duration * 1000) / 1000 }))
+      : undefined,
     info: (message) => {
       if (chatty) write(line({ level: "info", message }));
     },

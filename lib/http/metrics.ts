@@ -43,7 +43,11 @@ export function createMetrics(): Metrics {
         lines.push(`${name}_bucket{${labels},le="+Inf"} ${count}`, `${name}_sum{${labels}} ${sum}`, `${name}_count{${labels}} ${count}`);
       }
       const memory = process.memoryUsage().rss;
-      lines.push("# HELP process_resident_memory_bytes Resident memory size in bytes.", "# TYPE process_resident_memory_bytes gauge", `process_resident_memory_bytes ${memory}`);
+      lines.push(
+        "# HELP process_resident_memory_bytes Resident memory size in bytes.",
+        "# TYPE process_resident_memory_bytes gauge",
+        `process_resident_memory_bytes ${memory}`,
+      );
       return `${lines.join("\n")}\n`;
     },
   };

@@ -1,8 +1,8 @@
 /** `Caddyfile` (https://caddyserver.com/docs/caddyfile). */
 import type { Plan } from "../stack/plan.ts";
 import type { Route } from "../stack/routes.ts";
-import { upstream } from "./upstream.ts";
 import type { BundleFile } from "./file.ts";
+import { upstream } from "./upstream.ts";
 
 function site(plan: Plan, route: Route): string {
   const local = plan.proxy?.reach === "local";

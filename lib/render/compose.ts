@@ -27,7 +27,13 @@ function someEntries<T extends object>(record: T): T | undefined {
 }
 
 function mount({ type, source, target, readOnly }: PlannedMount): Yaml {
-  return { type, source, target, ...(readOnly ? { read_only: true } : {}), ...(type === "bind" ? { bind: { create_host_path: false } } : {}) };
+  return {
+    type,
+    source,
+    target,
+    ...(readOnly ? { read_only: true } : {}),
+    ...(type === "bind" ? { bind: { create_host_path: false } } : {}),
+  };
 }
 
 function port({ address, published, target, protocol }: PlannedPort): string {
@@ -38,7 +44,11 @@ function port({ address, published, target, protocol }: PlannedPort): string {
 function service(container: PlannedContainer): Mapping {
   const { options, healthcheck } = container;
   const memory: Mapping = container.memoryMB > 0 ? { reservations: { memory: `${container.memoryMB}M` } } : {};
-  if (container.gpu) memory.reservations = { ...(memory.reservations as Mapping), devices: [{ driver: "nvidia", count: "all", capabilities: ["gpu"] }] } as Yaml;
+  if (container.gpu)
+    memory.reservations = {
+      ...(memory.reservations as Mapping),
+      devices: [{ driver: "nvidia", count: "all", capabilities: ["gpu"] }],
+    } as Yaml;
   return {
     "<<": "*common",
     image: container.image,
@@ -92,7 +102,8 @@ export function renderCompose(plan: Plan): BundleFile[] {
   }
   if (plan.volumes.size > 0) {
     text += "volumes:\n";
-    for (const [name, { service: owner, backup }] of plan.volumes) text += `  ${name}:\n    labels:\n      stackwright.service: ${owner}\n      stackwright.backup: ${backup}\n`;
+    for (const [name, { service: owner, backup }] of plan.volumes)
+      text += `  ${name}:\n    labels:\n      stackwright.service: ${owner}\n      stackwright.backup: ${backup}\n`;
     text += "\n";
   }
   text += "networks:\n  default:\n    driver: bridge\n";

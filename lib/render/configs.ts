@@ -8,7 +8,8 @@ export function renderConfigs(plan: Plan): BundleFile[] {
   const files: BundleFile[] = plan.configs.map(({ path, content }) => ({ path, content }));
   for (const [server, provisions] of plan.provisions) {
     const engine = provisions[0]?.engine;
-    if (engine && engine !== "redis") files.push({ path: `configs/${server}/provision.sh`, content: template(`provision/${engine}.sh`), executable: true });
+    if (engine && engine !== "redis")
+      files.push({ path: `configs/${server}/provision.sh`, content: template(`provision/${engine}.sh`), executable: true });
   }
   return files;
 }

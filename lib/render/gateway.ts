@@ -25,13 +25,17 @@ export function renderGateway(plan: Plan): BundleFile[] {
     {
       gateway: {
         mode: "local",
-        ...(native && plan.proxy && !plan.proxy.native ? { bind: "custom", customBindHost: bridgeAddress } : { bind: native ? "loopback" : "lan" }),
+        ...(native && plan.proxy && !plan.proxy.native
+          ? { bind: "custom", customBindHost: bridgeAddress }
+          : { bind: native ? "loopback" : "lan" }),
         port: 18789,
         auth: { mode: "token", token: "${OPENCLAW_GATEWAY_TOKEN}" },
         controlUi: { allowedOrigins: allowedOrigins(plan) },
         ...(plan.proxy ? { trustedProxies: native ? ["127.0.0.1", ...proxyNetworks] : proxyNetworks } : {}),
       },
-      ...(plan.resolution.packs.length > 0 ? { skills: { load: { extraDirs: [native ? "${STACKWRIGHT_SKILLS}" : gatewayPaths.skills] } } } : {}),
+      ...(plan.resolution.packs.length > 0
+        ? { skills: { load: { extraDirs: [native ? "${STACKWRIGHT_SKILLS}" : gatewayPaths.skills] } } }
+        : {}),
     },
     plan.gateway.config,
   );

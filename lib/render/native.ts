@@ -1,8 +1,8 @@
 /** The bare-metal hybrid: `native/`, `install.sh` and `install.ps1`. */
 import { baseServiceId } from "../catalog/index.ts";
+import { template, templates } from "../embedded.ts";
 import { installerPath, isNative, type NativeSystem } from "../stack/native.ts";
 import type { Plan } from "../stack/plan.ts";
-import { template, templates } from "../embedded.ts";
 import type { BundleFile } from "./file.ts";
 
 const systems: readonly NativeSystem[] = ["linux", "darwin", "windows"];
@@ -16,7 +16,8 @@ function installed(plan: Plan, system: NativeSystem): string[] {
 function databases(plan: Plan): string {
   const lines: string[] = [];
   for (const [server, provisions] of plan.provisions) {
-    for (const { database, password, extensions } of provisions) lines.push([server, database, password, extensions.join(",") || "-"].join(" "));
+    for (const { database, password, extensions } of provisions)
+      lines.push([server, database, password, extensions.join(",") || "-"].join(" "));
   }
   return lines.map((line) => `${line}\n`).join("");
 }
@@ -52,7 +53,10 @@ export function renderNative(plan: Plan): BundleFile[] {
     { path: "install.sh", content: template("native/install.sh"), executable: true },
     { path: "install.ps1", content: template("native/install.ps1"), executable: true },
     { path: "native/order", content: order.map((id) => `${id}\n`).join("") },
-    { path: "native/versions", content: plan.native.services.map((service) => `${service.id} ${service.containers[service.id]?.image.tag}\n`).join("") },
+    {
+      path: "native/versions",
+      content: plan.native.services.map((service) => `${service.id} ${service.containers[service.id]?.image.tag}\n`).join(""),
+    },
     { path: "native/databases", content: databases(plan) },
     { path: `native/${baseServiceId}.env`, content: gatewayEnvironment(plan) },
   ];

@@ -1,9 +1,10 @@
 /** `nginx.conf` (https://nginx.org/en/docs/), with certificates that certbot renews. */
+
+import { template } from "../embedded.ts";
 import type { Plan } from "../stack/plan.ts";
 import type { Route } from "../stack/routes.ts";
-import { template } from "../embedded.ts";
-import { upstream } from "./upstream.ts";
 import type { BundleFile } from "./file.ts";
+import { upstream } from "./upstream.ts";
 
 /** The name of the upstream is a variable, so that nginx looks it up per request and starts without it. */
 function server(plan: Plan, route: Route): string {
@@ -27,7 +28,8 @@ export function renderNginx(plan: Plan): BundleFile[] {
   if (proxy?.id !== "nginx") return [];
   const names = plan.addresses.routes.map((route) => route.host);
   const longest = Math.max(...names.map((name) => name.length));
-  const bucket = longest > 100 ? "    server_names_hash_bucket_size 512;\n" : longest > 40 ? "    server_names_hash_bucket_size 128;\n" : "";
+  const bucket =
+    longest > 100 ? "    server_names_hash_bucket_size 512;\n" : longest > 40 ? "    server_names_hash_bucket_size 128;\n" : "";
   const tls =
     proxy.reach === "local"
       ? ""
@@ -56,7 +58,10 @@ ${proxy.reach === "public" ? '    add_header Strict-Transport-Security "max-age=
         return 444;
     }
 `;
-  const unknown = proxy.reach === "local" ? "\n    server {\n        listen 80 default_server;\n        server_name _;\n        return 444;\n    }\n" : "";
+  const unknown =
+    proxy.reach === "local"
+      ? "\n    server {\n        listen 80 default_server;\n        server_name _;\n        return 444;\n    }\n"
+      : "";
   const content = `# Reverse proxy of the stack "${plan.name}".
 user nginx;
 worker_processes auto;
@@ -110,7 +115,16 @@ ${plan.addresses.routes.map((route) => server(plan, route)).join("")}}
   const domains = proxy.reach === "public" ? names.join(" ") : "";
   return [
     { path: "nginx.conf", content },
-    { path: "configs/nginx/certificates.sh", content: template("proxy/certificates.sh").replace("@DOMAIN@", proxy.domain).replace("@REACH@", proxy.reach), executable: true },
-    ...(proxy.reach === "public" ? [{ path: "configs/nginx/domains", content: `${domains}\n` }, { path: "configs/nginx/certbot.sh", content: template("proxy/certbot.sh"), executable: true }] : []),
+    {
+      path: "configs/nginx/certificates.sh",
+      content: template("proxy/certificates.sh").replace("@DOMAIN@", proxy.domain).replace("@REACH@", proxy.reach),
+      executable: true,
+    },
+    ...(proxy.reach === "public"
+      ? [
+          { path: "configs/nginx/domains", content: `${domains}\n` },
+          { path: "configs/nginx/certbot.sh", content: template("proxy/certbot.sh"), executable: true },
+        ]
+      : []),
   ];
 }

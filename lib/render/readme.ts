@@ -23,7 +23,9 @@ function withUrls(plan: Plan, text: string, service?: Service): string {
 function serviceRows(plan: Plan): string {
   return plan.resolution.services
     .map((service) => {
-      const addresses = plan.addresses.all.filter((address) => address.service === service.id && (address.kind !== "internal" || address.container === service.id));
+      const addresses = plan.addresses.all.filter(
+        (address) => address.service === service.id && (address.kind !== "internal" || address.container === service.id),
+      );
       const shown = addresses.map((address) => `${place(address)} ${address.purpose}`).join("<br>");
       return `| [${service.name}](${service.docs}) | ${service.description} | ${shown || "-"} |`;
     })
@@ -36,7 +38,8 @@ function proxySection(plan: Plan): string {
     return "Nothing of this stack is reachable from other machines: every port is published on 127.0.0.1. From elsewhere, use an SSH tunnel,\nfor example `ssh -L 18789:localhost:18789 you@this-host`.\n";
   }
   const names = plan.addresses.routes.map((route) => route.host).join(", ");
-  if (proxy.reach === "local") return `The proxy (${proxy.id}) serves plain HTTP on this machine alone: ${names}. Browsers find names below \`localhost\` by themselves;\nif port 80 is taken, set \`HTTP_PORT\` in \`.env\`.\n`;
+  if (proxy.reach === "local")
+    return `The proxy (${proxy.id}) serves plain HTTP on this machine alone: ${names}. Browsers find names below \`localhost\` by themselves;\nif port 80 is taken, set \`HTTP_PORT\` in \`.env\`.\n`;
   const certificates = {
     caddy: "Caddy gets certificates by itself.",
     traefik: "Traefik gets certificates by itself.",
@@ -48,15 +51,21 @@ function proxySection(plan: Plan): string {
 }
 
 function openPorts(plan: Plan): string {
-  const rows = plan.resolution.services.filter((service) => plan.addresses.all.some((address) => address.service === service.id && address.port.public && address.hostPort !== undefined));
+  const rows = plan.resolution.services.filter((service) =>
+    plan.addresses.all.some((address) => address.service === service.id && address.port.public && address.hostPort !== undefined),
+  );
   if (rows.length === 0) return "";
-  const lines = rows.map((service) => `- ${service.name}: set \`${bindVariable(service.id)}=0.0.0.0\` in \`.env\` and run \`scripts/start.sh\`.`);
+  const lines = rows.map(
+    (service) => `- ${service.name}: set \`${bindVariable(service.id)}=0.0.0.0\` in \`.env\` and run \`scripts/start.sh\`.`,
+  );
   return `\nThese services are of use only when other machines reach their ports. They are closed until you open them:\n\n${lines.join("\n")}\n`;
 }
 
 function firstSteps(plan: Plan): string {
   const steps = plan.resolution.preset?.firstSteps.map((step) => `- ${withUrls(plan, step)}`) ?? [];
-  const logins = plan.resolution.services.filter((service) => service.firstLogin).map((service) => `- **${service.name}**: ${withUrls(plan, service.firstLogin ?? "", service)}`);
+  const logins = plan.resolution.services
+    .filter((service) => service.firstLogin)
+    .map((service) => `- **${service.name}**: ${withUrls(plan, service.firstLogin ?? "", service)}`);
   return `${steps.length > 0 ? `${steps.join("\n")}\n\n` : ""}### First login\n\nPasswords that the stack made are in \`.env\`.\n\n${logins.join("\n")}\n`;
 }
 
@@ -67,7 +76,9 @@ function warnings(plan: Plan): string {
 
 function skills(plan: Plan): string {
   if (plan.resolution.packs.length === 0) return "";
-  const rows = plan.resolution.packs.map((pack) => `- **${pack.name}** (\`skills/${pack.id}/\`): ${pack.skills.join(", ")}. ${pack.description}`);
+  const rows = plan.resolution.packs.map(
+    (pack) => `- **${pack.name}** (\`skills/${pack.id}/\`): ${pack.skills.join(", ")}. ${pack.description}`,
+  );
   return `\n## Skills\n\nThe gateway loads these skills from \`skills/\`. Edit them there; it notices changes.\n\n${rows.join("\n")}\n`;
 }
 

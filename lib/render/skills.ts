@@ -7,7 +7,11 @@ import type { BundleFile } from "./file.ts";
 export function renderSkills(plan: Plan, skills: Readonly<Record<string, readonly Skill[]>>): BundleFile[] {
   return plan.resolution.packs.flatMap((pack) =>
     (skills[pack.id] ?? []).flatMap((skill) =>
-      Object.entries(skill.files).map(([path, content]) => ({ path: `skills/${pack.id}/${skill.name}/${path}`, content, executable: path.endsWith(".sh") })),
+      Object.entries(skill.files).map(([path, content]) => ({
+        path: `skills/${pack.id}/${skill.name}/${path}`,
+        content,
+        executable: path.endsWith(".sh"),
+      })),
     ),
   );
 }

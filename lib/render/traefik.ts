@@ -1,7 +1,7 @@
 /** Traefik's static and dynamic configuration (https://doc.traefik.io/traefik/reference/). */
 import type { Plan } from "../stack/plan.ts";
-import { upstream } from "./upstream.ts";
 import type { BundleFile } from "./file.ts";
+import { upstream } from "./upstream.ts";
 import { printMapping, type Yaml } from "./yaml.ts";
 
 type Mapping = { [key: string]: Yaml };
@@ -26,15 +26,25 @@ export function renderTraefik(plan: Plan): BundleFile[] {
     ping: { entryPoint: "ping" },
     log: { level: "INFO" },
     providers: { file: { directory: "/etc/traefik/dynamic", watch: true } },
-    ...(certified ? { certificatesResolvers: { acme: { acme: { storage: "/acme/acme.json", httpChallenge: { entryPoint: "web" } } } } } : {}),
+    ...(certified
+      ? { certificatesResolvers: { acme: { acme: { storage: "/acme/acme.json", httpChallenge: { entryPoint: "web" } } } } }
+      : {}),
   };
 
   const routers: Mapping = {};
   const services: Mapping = {};
   for (const route of plan.addresses.routes) {
-    routers[route.name] = { rule: `Host(\`${route.host}\`)`, entryPoints: [proxy.reach === "local" ? "web" : "websecure"], service: route.name, ...(proxy.reach === "local" ? {} : { middlewares: ["safety"] }) };
+    routers[route.name] = {
+      rule: `Host(\`${route.host}\`)`,
+      entryPoints: [proxy.reach === "local" ? "web" : "websecure"],
+      service: route.name,
+      ...(proxy.reach === "local" ? {} : { middlewares: ["safety"] }),
+    };
     services[route.name] = {
-      loadBalancer: { servers: [{ url: `${route.scheme}://${upstream(plan, route)}` }], ...(route.scheme === "https" ? { serversTransport: "insecure" } : {}) },
+      loadBalancer: {
+        servers: [{ url: `${route.scheme}://${upstream(plan, route)}` }],
+        ...(route.scheme === "https" ? { serversTransport: "insecure" } : {}),
+      },
     };
   }
   const insecure = plan.addresses.routes.some((route) => route.scheme === "https");
@@ -42,12 +52,20 @@ export function renderTraefik(plan: Plan): BundleFile[] {
     http: {
       routers,
       services,
-      ...(proxy.reach === "local" ? {} : { middlewares: { safety: { headers: { contentTypeNosniff: true, ...(certified ? { stsSeconds: 31536000 } : {}) } } } }),
+      ...(proxy.reach === "local"
+        ? {}
+        : { middlewares: { safety: { headers: { contentTypeNosniff: true, ...(certified ? { stsSeconds: 31536000 } : {}) } } } }),
       ...(insecure ? { serversTransports: { insecure: { insecureSkipVerify: true } } } : {}),
     },
   };
   return [
-    { path: "traefik.yml", content: `# Traefik's static configuration; the routes are in configs/traefik/routes.yml.\n${printMapping(fixed, "")}` },
-    { path: "configs/traefik/routes.yml", content: `# Routes of the stack; Traefik reads changes by itself.\n${printMapping(dynamic, "")}` },
+    {
+      path: "traefik.yml",
+      content: `# Traefik's static configuration; the routes are in configs/traefik/routes.yml.\n${printMapping(fixed, "")}`,
+    },
+    {
+      path: "configs/traefik/routes.yml",
+      content: `# Routes of the stack; Traefik reads changes by itself.\n${printMapping(dynamic, "")}`,
+    },
   ];
 }

@@ -33,7 +33,10 @@ export function printMapping(mapping: { readonly [key: string]: Yaml | undefined
     if (isScalar(value)) text += `${indent}${name}: ${key === "<<" ? String(value) : scalar(value)}\n`;
     else if (isEmpty(value)) text += `${indent}${name}: ${Array.isArray(value) ? "[]" : "{}"}\n`;
     else if (Array.isArray(value)) {
-      text += flowKeys.has(key) && value.every(isScalar) ? `${indent}${name}: [${value.map((entry) => JSON.stringify(entry)).join(", ")}]\n` : `${indent}${name}:\n${printSequence(value, `${indent}  `)}`;
+      text +=
+        flowKeys.has(key) && value.every(isScalar)
+          ? `${indent}${name}: [${value.map((entry) => JSON.stringify(entry)).join(", ")}]\n`
+          : `${indent}${name}:\n${printSequence(value, `${indent}  `)}`;
     } else text += `${indent}${name}:\n${printMapping(value as { readonly [key: string]: Yaml }, `${indent}  `)}`;
   }
   return text;
@@ -45,7 +48,9 @@ function printSequence(sequence: readonly Yaml[], indent: string): string {
     if (isScalar(value)) text += `${indent}- ${scalar(value)}\n`;
     else if (isEmpty(value)) text += `${indent}- ${Array.isArray(value) ? "[]" : "{}"}\n`;
     else {
-      const nested = Array.isArray(value) ? printSequence(value, `${indent}  `) : printMapping(value as { readonly [key: string]: Yaml }, `${indent}  `);
+      const nested = Array.isArray(value)
+        ? printSequence(value, `${indent}  `)
+        : printMapping(value as { readonly [key: string]: Yaml }, `${indent}  `);
       text += `${indent}- ${nested.slice(indent.length + 2)}`;
     }
   }

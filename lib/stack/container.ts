@@ -82,7 +82,8 @@ export function planContainer(name: string, container: Container, service: Servi
   const gpu = context.gpu && container.gpu !== undefined;
   const image = `${(gpu && container.gpu?.name) || container.image.name}:${(gpu && container.gpu?.tag) || container.image.tag}`;
   const mounts: PlannedMount[] = container.volumes.map((volume) => {
-    if ("name" in volume) return { type: "volume", source: volumeName(service.id, volume.name), target: volume.target, readOnly: volume.readOnly };
+    if ("name" in volume)
+      return { type: "volume", source: volumeName(service.id, volume.name), target: volume.target, readOnly: volume.readOnly };
     if ("file" in volume) return { type: "bind", source: `./configs/${service.id}/${volume.file}`, target: volume.target, readOnly: true };
     return { type: "bind", source: volume.bind, target: volume.target, readOnly: volume.readOnly };
   });

@@ -60,7 +60,12 @@ function tcpTest(tool: Extract<Healthcheck, { tcp: number }>["tool"], port: numb
 /** Plans a health check; `undefined` where none is possible. */
 export function planHealthcheck(check: Healthcheck): PlannedHealthcheck | undefined {
   if ("none" in check) return undefined;
-  const times = { interval: check.interval ?? 10, timeout: check.timeout ?? 5, retries: check.retries ?? 6, startPeriod: check.startPeriod ?? 30 };
+  const times = {
+    interval: check.interval ?? 10,
+    timeout: check.timeout ?? 5,
+    retries: check.retries ?? 6,
+    startPeriod: check.startPeriod ?? 30,
+  };
   if ("http" in check) return { test: ["CMD", ...httpTest(check.tool, check.port, check.http)], ...times };
   if ("tcp" in check) return { test: ["CMD", ...tcpTest(check.tool, check.tcp)], ...times };
   if ("command" in check) return { test: ["CMD", ...check.command], ...times };

@@ -35,6 +35,8 @@ export function rehost(container: PlannedContainer, native: ReadonlySet<string>)
   for (const [name, value] of Object.entries(container.environment)) {
     environment[name] = native.has(value) ? "host.docker.internal" : value.replace(inUrl, "$1host.docker.internal");
   }
-  const dependsOn = Object.fromEntries(Object.entries(container.dependsOn).filter(([name]) => !native.has(name.replace(/-provision$/, ""))));
+  const dependsOn = Object.fromEntries(
+    Object.entries(container.dependsOn).filter(([name]) => !native.has(name.replace(/-provision$/, ""))),
+  );
   return { ...container, environment, dependsOn };
 }

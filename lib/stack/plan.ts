@@ -3,11 +3,19 @@
  * Pure: the same resolution gives the same plan.
  */
 import { baseServiceId, type CatalogIndex } from "../catalog/index.ts";
-import type { Container, Proxy, Service } from "../catalog/schema.ts";
-import { bindVariable, type ContainerContext, type DependencyCondition, type PlannedContainer, type PlannedMount, planContainer, volumeName } from "./container.ts";
-import { isNative, nativeSystem, type NativeSystem, rehost } from "./native.ts";
-import { planProvision, type Provision, type ReferenceScope, resolveContent, resolveText } from "./references.ts";
-import { slugify, type StackRequest } from "./request.ts";
+import type { Container, ReverseProxy, Service } from "../catalog/schema.ts";
+import {
+  bindVariable,
+  type ContainerContext,
+  type DependencyCondition,
+  type PlannedContainer,
+  type PlannedMount,
+  planContainer,
+  volumeName,
+} from "./container.ts";
+import { isNative, type NativeSystem, nativeSystem, rehost } from "./native.ts";
+import { type Provision, planProvision, type ReferenceScope, resolveContent, resolveText } from "./references.ts";
+import { type StackRequest, slugify } from "./request.ts";
 import type { Resolution } from "./resolve.ts";
 import { type Addresses, type PlannedProxy, planAddresses, planProxy } from "./routes.ts";
 import { type VariableGroup, Variables } from "./variables.ts";
@@ -68,9 +76,16 @@ export function planStack(index: CatalogIndex, request: StackRequest & { name: s
   for (const service of resolution.services) {
     variables.addSecrets(service.name, service.secrets);
     variables.addSettings(service.name, service.settings);
-    if (Object.values(service.containers).some((container) => container.ports.some((port) => port.public && resolution.ports.of(port) !== undefined))) {
+    if (
+      Object.values(service.containers).some((container) =>
+        container.ports.some((port) => port.public && resolution.ports.of(port) !== undefined),
+      )
+    ) {
       variables.addSettings(service.name, {
-        [bindVariable(service.id)]: { description: `Address of this host on which ${service.name} takes connections; 0.0.0.0 opens it to other machines`, default: "127.0.0.1" },
+        [bindVariable(service.id)]: {
+          description: `Address of this host on which ${service.name} takes connections; 0.0.0.0 opens it to other machines`,
+          default: "127.0.0.1",
+        },
       });
     }
   }
@@ -104,7 +119,8 @@ export function planStack(index: CatalogIndex, request: StackRequest & { name: s
   let gatewayConfig: Record<string, unknown> = {};
   for (const service of resolution.services) {
     if (!granted(service) || service.agent === undefined) continue;
-    for (const [name, value] of Object.entries(service.agent.environment)) gatewayEnvironment[name] = resolveText(value, service, scope, baseServiceId);
+    for (const [name, value] of Object.entries(service.agent.environment))
+      gatewayEnvironment[name] = resolveText(value, service, scope, baseServiceId);
     gatewayConfig = merge(gatewayConfig, service.agent.config);
   }
 
@@ -116,12 +132,15 @@ export function planStack(index: CatalogIndex, request: StackRequest & { name: s
   const shared = { scope, present, routed, gpu };
 
   for (const service of resolution.services) {
-    for (const [path, content] of Object.entries(service.files)) configs.push({ path: `configs/${service.id}/${path}`, content: resolveContent(content, service, scope) });
+    for (const [path, content] of Object.entries(service.files))
+      configs.push({ path: `configs/${service.id}/${path}`, content: resolveContent(content, service, scope) });
     if (native.has(service.id)) continue;
     for (const [name, container] of Object.entries(service.containers)) {
       const planned = planContainer(name, container, service, {
         ...shared,
-        platform: container.image.platforms.includes(platform as never) ? platform : platform && `linux/${container.image.platforms[0]?.split("/")[1]}`,
+        platform: container.image.platforms.includes(platform as never)
+          ? platform
+          : platform && `linux/${container.image.platforms[0]?.split("/")[1]}`,
         hostPort: resolution.ports.of,
         dependsOn: dependencies(name, container, service),
         environment: service.id === baseServiceId ? gatewayEnvironment : {},
@@ -133,7 +152,10 @@ export function planStack(index: CatalogIndex, request: StackRequest & { name: s
       for (const volume of container.volumes) {
         if (!("name" in volume)) continue;
         const dumped = service.backup?.covers.includes(volume.name) ?? false;
-        volumes.set(volumeName(service.id, volume.name), { service: service.id, backup: dumped ? "dump" : volume.backup ? "archive" : "none" });
+        volumes.set(volumeName(service.id, volume.name), {
+          service: service.id,
+          backup: dumped ? "dump" : volume.backup ? "archive" : "none",
+        });
       }
     }
     const own = provisions.get(service.id);
@@ -162,13 +184,15 @@ export function planStack(index: CatalogIndex, request: StackRequest & { name: s
 
   function dependencies(name: string, container: Container, service: Service): Record<string, DependencyCondition> {
     const conditions: Record<string, DependencyCondition> = {};
-    for (const [other, condition] of Object.entries(container.dependsOn)) conditions[other] = condition === "completed" ? "service_completed_successfully" : `service_${condition}`;
+    for (const [other, condition] of Object.entries(container.dependsOn))
+      conditions[other] = condition === "completed" ? "service_completed_successfully" : `service_${condition}`;
     if (name === service.id || Object.keys(container.dependsOn).length === 0) {
       for (const id of service.requires) {
         if (native.has(id)) continue;
         const check = index.services.get(id)?.containers[id]?.healthcheck;
         conditions[id] = check && "none" in check ? "service_started" : "service_healthy";
-        if (owned.has(`${service.id}/${id}`) && index.services.get(id)?.engine !== "redis") conditions[`${id}-provision`] = "service_completed_successfully";
+        if (owned.has(`${service.id}/${id}`) && index.services.get(id)?.engine !== "redis")
+          conditions[`${id}-provision`] = "service_completed_successfully";
       }
     }
     return conditions;
@@ -177,7 +201,9 @@ export function planStack(index: CatalogIndex, request: StackRequest & { name: s
   function labelsOf(name: string, service: Service): Record<string, string> {
     const labels: Record<string, string> = { "stackwright.service": service.id };
     if (name === service.id) {
-      const shown = addresses.all.filter((address) => address.service === service.id && address.kind !== "internal").map((address) => address.address);
+      const shown = addresses.all
+        .filter((address) => address.service === service.id && address.kind !== "internal")
+        .map((address) => address.address);
       if (shown.length > 0) labels["stackwright.address"] = shown.join(" ");
       if (service.backup) {
         labels["stackwright.dump"] = escapeCompose(service.backup.dump);
@@ -219,7 +245,7 @@ export function planStack(index: CatalogIndex, request: StackRequest & { name: s
     };
   }
 
-  function planProxyContainers(entry: Proxy, settings: PlannedProxy): void {
+  function planProxyContainers(entry: ReverseProxy, settings: PlannedProxy): void {
     variables.addSettings(entry.name, entry.settings);
     variables.addSettings(entry.name, {
       HTTP_PORT: { description: "Port of this host for plain HTTP", default: "80" },
@@ -229,7 +255,15 @@ export function planStack(index: CatalogIndex, request: StackRequest & { name: s
         default: settings.reach === "local" ? "127.0.0.1" : "0.0.0.0",
       },
     });
-    const owner: Service = { ...base, id: entry.id, name: entry.name, secrets: {}, settings: entry.settings, containers: entry.containers, files: {} };
+    const owner: Service = {
+      ...base,
+      id: entry.id,
+      name: entry.name,
+      secrets: {},
+      settings: entry.settings,
+      containers: entry.containers,
+      files: {},
+    };
     if (settings.native) return;
     const needed = Object.entries(entry.containers).filter(([name]) => name !== "certbot" || settings.reach === "public");
     for (const [name, container] of needed) {
@@ -249,7 +283,9 @@ export function planStack(index: CatalogIndex, request: StackRequest & { name: s
       const https = { address: bind, published: variables.reference("HTTPS_PORT"), target: 443, protocol: "tcp" as const };
       const quic = entry.id === "caddy" ? [{ ...https, protocol: "udp" as const }] : [];
       containers.push({ ...planned, role: "proxy", ports: main ? (settings.reach === "local" ? [http] : [http, https, ...quic]) : [] });
-      for (const volume of container.volumes) if ("name" in volume) volumes.set(volumeName(entry.id, volume.name), { service: entry.id, backup: volume.backup ? "archive" : "none" });
+      for (const volume of container.volumes)
+        if ("name" in volume)
+          volumes.set(volumeName(entry.id, volume.name), { service: entry.id, backup: volume.backup ? "archive" : "none" });
     }
   }
 }
@@ -289,7 +325,9 @@ function emulated(platform: string): string {
 }
 
 function gatewayMounts(resolution: Resolution): PlannedMount[] {
-  const mounts: PlannedMount[] = [{ type: "bind", source: `./configs/${baseServiceId}`, target: gatewayPaths.config.replace(/\/[^/]*$/, ""), readOnly: true }];
+  const mounts: PlannedMount[] = [
+    { type: "bind", source: `./configs/${baseServiceId}`, target: gatewayPaths.config.replace(/\/[^/]*$/, ""), readOnly: true },
+  ];
   if (resolution.packs.length > 0) mounts.push({ type: "bind", source: "./skills", target: gatewayPaths.skills, readOnly: true });
   return mounts;
 }
@@ -307,15 +345,23 @@ function metricsTargets(resolution: Resolution, present: ReadonlySet<string>, na
   return resolution.services.flatMap(({ id, metrics }) => {
     if (metrics === undefined) return [];
     const host = native.has(id) ? hostAlias : (metrics.container ?? id);
-    return [{ path: `${targetsDirectory}/${id}.yaml`, content: `- targets: ["${host}:${metrics.port}"]\n  labels:\n    job: ${id}\n    __metrics_path__: "${metrics.path}"\n` }];
+    return [
+      {
+        path: `${targetsDirectory}/${id}.yaml`,
+        content: `- targets: ["${host}:${metrics.port}"]\n  labels:\n    job: ${id}\n    __metrics_path__: "${metrics.path}"\n`,
+      },
+    ];
   });
 }
 
-function proxyMounts(id: Proxy["id"]): PlannedMount[] {
+function proxyMounts(id: ReverseProxy["id"]): PlannedMount[] {
   const mount = (source: string, target: string): PlannedMount => ({ type: "bind", source, target, readOnly: true });
   if (id === "caddy") return [mount("./Caddyfile", "/etc/caddy/Caddyfile")];
   if (id === "traefik") return [mount("./traefik.yml", "/etc/traefik/traefik.yml"), mount("./configs/traefik", "/etc/traefik/dynamic")];
-  return [mount("./nginx.conf", "/etc/nginx/nginx.conf"), mount("./configs/nginx/certificates.sh", "/docker-entrypoint.d/10-certificates.sh")];
+  return [
+    mount("./nginx.conf", "/etc/nginx/nginx.conf"),
+    mount("./configs/nginx/certificates.sh", "/docker-entrypoint.d/10-certificates.sh"),
+  ];
 }
 
 /** Merges plain objects deeply; of two values that are not both objects, the later wins; arrays are joined. */

@@ -1,7 +1,8 @@
 /** Resolves `{{reference}}` and `${NAME}` in the texts of a service, for one stack. */
+
+import type { CatalogIndex } from "../catalog/index.ts";
 import { referencePattern, variableStem } from "../catalog/notation.ts";
 import type { Engine, Service } from "../catalog/schema.ts";
-import type { CatalogIndex } from "../catalog/index.ts";
 import type { Addresses } from "./routes.ts";
 import type { Variables } from "./variables.ts";
 
@@ -28,7 +29,13 @@ export interface ReferenceScope {
   readonly provisionOf: (consumer: string, server: string) => Provision | undefined;
 }
 
-const schemes: Record<Engine, string> = { postgresql: "postgresql", mysql: "mysql", mongodb: "mongodb", redis: "redis", clickhouse: "http" };
+const schemes: Record<Engine, string> = {
+  postgresql: "postgresql",
+  mysql: "mysql",
+  mongodb: "mongodb",
+  redis: "redis",
+  clickhouse: "http",
+};
 const defaultPorts: Record<Engine, number> = { postgresql: 5432, mysql: 3306, mongodb: 27017, redis: 6379, clickhouse: 8123 };
 
 /** Name of the database of a service on a server, when its catalog entry names none. */
@@ -37,14 +44,24 @@ export function databaseName(service: Service, wanted?: string): string {
 }
 
 /** Plans the provision of `consumer` on `server`. */
-export function planProvision(index: CatalogIndex, variables: Variables, consumer: Service, on: string, entry: Partial<Service["provisions"][number]>): Provision | undefined {
+export function planProvision(
+  index: CatalogIndex,
+  variables: Variables,
+  consumer: Service,
+  on: string,
+  entry: Partial<Service["provisions"][number]>,
+): Provision | undefined {
   const server = index.services.get(on);
   if (server?.engine === undefined) return undefined;
   const database = databaseName(consumer, entry.database);
   const shared = server.engine === "redis";
   const password = shared
     ? `${variableStem(on)}_PASSWORD`
-    : variables.addPassword(consumer.name, `${variableStem(consumer.id)}_${variableStem(on)}_PASSWORD`, `Password of the role ${database} on ${server.name}`);
+    : variables.addPassword(
+        consumer.name,
+        `${variableStem(consumer.id)}_${variableStem(on)}_PASSWORD`,
+        `Password of the role ${database} on ${server.name}`,
+      );
   return { server: on, engine: server.engine, database, password, extensions: entry.extensions ?? [], index: entry.index ?? 0 };
 }
 
@@ -106,11 +123,17 @@ const dollar = /\$(?:\{([A-Z][A-Z0-9_]*)\})?/g;
 
 /** Resolves the references and variables of a text into Compose's notation; any other `$` is escaped for Compose. */
 export function resolveText(text: string, service: Service, scope: ReferenceScope, consumer: string = service.id): string {
-  const withVariables = text.includes("$") ? text.replace(dollar, (_, name?: string) => (name === undefined ? "$$" : scope.variables.reference(name))) : text;
-  return withVariables.includes("{{") ? withVariables.replace(referencePattern, (_, reference: string) => dereference(reference, service, consumer, scope)) : withVariables;
+  const withVariables = text.includes("$")
+    ? text.replace(dollar, (_, name?: string) => (name === undefined ? "$$" : scope.variables.reference(name)))
+    : text;
+  return withVariables.includes("{{")
+    ? withVariables.replace(referencePattern, (_, reference: string) => dereference(reference, service, consumer, scope))
+    : withVariables;
 }
 
 /** Resolves the references of a file's content, where `$` has no meaning of ours. */
 export function resolveContent(text: string, service: Service, scope: ReferenceScope): string {
-  return text.includes("{{") ? text.replace(referencePattern, (_, reference: string) => dereference(reference, service, service.id, scope)) : text;
+  return text.includes("{{")
+    ? text.replace(referencePattern, (_, reference: string) => dereference(reference, service, service.id, scope))
+    : text;
 }

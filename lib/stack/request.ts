@@ -23,7 +23,10 @@ const oneOf = <const Options extends readonly string[]>(options: Options) => v.p
 const entries = {
   name: v.pipe(
     v.string("must be a string"),
-    v.regex(/^[A-Za-z0-9][A-Za-z0-9 ._-]{0,62}$/, "must have 1 to 63 letters, digits, spaces, dots, underscores or hyphens, and start with a letter or digit"),
+    v.regex(
+      /^[A-Za-z0-9][A-Za-z0-9 ._-]{0,62}$/,
+      "must have 1 to 63 letters, digits, spaces, dots, underscores or hyphens, and start with a letter or digit",
+    ),
   ),
   preset: v.pipe(v.string("must be a string"), v.maxLength(200, "must be at most 200 characters long")),
   services: Ids,
@@ -62,7 +65,10 @@ export function show(value: unknown): string {
  * Checks a body field by field, so that one wrong field hides nothing of the others.
  * `null` counts as absent. Problems name the field, the value and what would be right.
  */
-export function parseStackRequest(body: Readonly<Record<string, unknown>>, required: readonly Field[]): { request: StackRequest; problems: string[] } {
+export function parseStackRequest(
+  body: Readonly<Record<string, unknown>>,
+  required: readonly Field[],
+): { request: StackRequest; problems: string[] } {
   const problems: string[] = [];
   const request: Partial<Record<Field, unknown>> = {};
   for (const field of fields) {
@@ -78,7 +84,9 @@ export function parseStackRequest(body: Readonly<Record<string, unknown>>, requi
   for (const field of Object.keys(body)) {
     if ((fields as string[]).includes(field)) continue;
     const meant = nearest(field, fields);
-    problems.push(`${show(field).slice(1, -1)}: is not a known field${meant ? `; did you mean "${meant}"?` : `; known are ${fields.join(", ")}`}`);
+    problems.push(
+      `${show(field).slice(1, -1)}: is not a known field${meant ? `; did you mean "${meant}"?` : `; known are ${fields.join(", ")}`}`,
+    );
   }
   return { request: request as StackRequest, problems };
 }

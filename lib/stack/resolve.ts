@@ -7,7 +7,15 @@ import { assignPorts, type PortAssignment } from "./ports.ts";
 import type { StackRequest } from "./request.ts";
 
 export interface Warning {
-  readonly code: "CONFLICT" | "PRESET_OVERRIDES" | "PLATFORM_EMULATED" | "PORT_REASSIGNED" | "GPU_REQUIRED" | "GPU_UNUSED" | "GPU_UNAVAILABLE" | "DOMAIN_UNUSED";
+  readonly code:
+    | "CONFLICT"
+    | "PRESET_OVERRIDES"
+    | "PLATFORM_EMULATED"
+    | "PORT_REASSIGNED"
+    | "GPU_REQUIRED"
+    | "GPU_UNUSED"
+    | "GPU_UNAVAILABLE"
+    | "DOMAIN_UNUSED";
   readonly message: string;
 }
 
@@ -69,7 +77,10 @@ export function resolve(index: CatalogIndex, request: StackRequest): Resolution 
     if (preset === undefined) problems.push(unknown("preset", "preset", request.preset, index.presets.keys()));
     const ignored = (["services", "skills"] as const).filter((field) => request[field] !== undefined);
     if (ignored.length > 0) {
-      warnings.push({ code: "PRESET_OVERRIDES", message: `The preset "${request.preset}" decides what the stack holds; ${ignored.join(" and ")} of the request ${ignored.length > 1 ? "are" : "is"} ignored.` });
+      warnings.push({
+        code: "PRESET_OVERRIDES",
+        message: `The preset "${request.preset}" decides what the stack holds; ${ignored.join(" and ")} of the request ${ignored.length > 1 ? "are" : "is"} ignored.`,
+      });
     }
     serviceIds = preset?.services ?? [];
     packIds = preset?.skills ?? [];
@@ -91,7 +102,8 @@ export function resolve(index: CatalogIndex, request: StackRequest): Resolution 
   const present = new Set(services.map((service) => service.id));
   for (const pack of packs) {
     for (const id of pack.requiredServices) {
-      if (!present.has(id)) problems.push(`skills: the skill pack "${pack.id}" needs the service "${id}", which is not selected; add "${id}" to services`);
+      if (!present.has(id))
+        problems.push(`skills: the skill pack "${pack.id}" needs the service "${id}", which is not selected; add "${id}" to services`);
     }
   }
 
@@ -115,7 +127,10 @@ export function resolve(index: CatalogIndex, request: StackRequest): Resolution 
 
   const ports = assignPorts(services, request.proxy !== undefined && !isProxyNative(request));
   for (const { service, purpose, wanted, given } of ports.reassigned) {
-    warnings.push({ code: "PORT_REASSIGNED", message: `${service} (${purpose}) is published on port ${given}: ${wanted} is taken by another service.` });
+    warnings.push({
+      code: "PORT_REASSIGNED",
+      message: `${service} (${purpose}) is published on port ${given}: ${wanted} is taken by another service.`,
+    });
   }
   // Chosen by a pack: the agent is given the addresses of the services that its skills speak of.
   for (const pack of packs) for (const id of [...pack.requiredServices, ...pack.optionalServices]) if (present.has(id)) chosen.add(id);
@@ -128,10 +143,16 @@ function checkPlatform(request: StackRequest, services: readonly Service[], prob
   const [system = "", architecture = ""] = request.platform.split("/");
   const image = `linux/${architecture}`;
   for (const service of services) {
-    const lacking = Object.entries(service.containers).filter(([, container]) => !(container.image.platforms as readonly string[]).includes(image));
+    const lacking = Object.entries(service.containers).filter(
+      ([, container]) => !(container.image.platforms as readonly string[]).includes(image),
+    );
     if (lacking.length === 0) continue;
     const names = lacking.map(([, container]) => container.image.name).join(", ");
-    if (system === "darwin" && architecture === "arm64") warnings.push({ code: "PLATFORM_EMULATED", message: `${service.name} (${service.id}) has no ${image} image (${names}); it runs emulated.` });
+    if (system === "darwin" && architecture === "arm64")
+      warnings.push({
+        code: "PLATFORM_EMULATED",
+        message: `${service.name} (${service.id}) has no ${image} image (${names}); it runs emulated.`,
+      });
     else problems.push(`platform: "${service.id}" has no image for ${image} (${names}); leave it out or choose another platform`);
   }
 }

@@ -1,9 +1,10 @@
 /** Addresses of a stack: which ports get a public name, which are published on the host, and as what URL. */
-import type { ContainerPort, Service } from "../catalog/schema.ts";
+
 import { baseServiceId } from "../catalog/index.ts";
+import type { ContainerPort, Service } from "../catalog/schema.ts";
 import { isProxyNative } from "./native.ts";
-import type { Resolution } from "./resolve.ts";
 import type { StackRequest } from "./request.ts";
+import type { Resolution } from "./resolve.ts";
 
 /** The proxy of a stack. */
 export interface PlannedProxy {
@@ -88,7 +89,15 @@ export function planAddresses(resolution: Resolution, proxy: PlannedProxy | unde
     const fact = { service: service.id, container, purpose: port.purpose, port, hostPort };
     if (proxy !== undefined && name !== false && web) {
       const host = service.id === baseServiceId && name === service.id ? proxy.domain : `${name}.${proxy.domain}`;
-      routes.push({ name, host, service: service.id, container, port: port.container, hostPort, scheme: port.scheme === "https" ? "https" : "http" });
+      routes.push({
+        name,
+        host,
+        service: service.id,
+        container,
+        port: port.container,
+        hostPort,
+        scheme: port.scheme === "https" ? "https" : "http",
+      });
       const address = `${proxy.scheme}://${host}`;
       all.push({ ...fact, address, kind: "routed" });
       return address;

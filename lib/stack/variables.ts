@@ -3,7 +3,12 @@ import { stackSettings } from "../catalog/notation.ts";
 import type { Secret } from "../catalog/schema.ts";
 
 export type PlannedVariable =
-  | { readonly kind: "secret"; readonly name: string; readonly description: string; readonly secret: Pick<Secret, "format" | "length" | "prefix"> }
+  | {
+      readonly kind: "secret";
+      readonly name: string;
+      readonly description: string;
+      readonly secret: Pick<Secret, "format" | "length" | "prefix">;
+    }
   | { readonly kind: "setting"; readonly name: string; readonly description: string; readonly default: string };
 
 export interface VariableGroup {
@@ -28,7 +33,8 @@ export class Variables {
   }
 
   addSecrets(title: string, secrets: Readonly<Record<string, Secret>>): void {
-    for (const [name, secret] of Object.entries(secrets)) this.add(title, { kind: "secret", name, description: secret.description, secret });
+    for (const [name, secret] of Object.entries(secrets))
+      this.add(title, { kind: "secret", name, description: secret.description, secret });
   }
 
   addSettings(title: string, settings: Readonly<Record<string, { description: string; default: string }>>): void {

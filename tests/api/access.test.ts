@@ -7,13 +7,21 @@ const bearer = { Authorization: `Bearer ${key}` };
 describe("with STACK_API_KEY", () => {
   test("reading needs no key", async () => {
     await using client = start({ STACK_API_KEY: key });
-    for (const path of ["health", "services", "skills", "presets", "presets/minimal"]) expect((await client.get(`/api/v1/${path}`)).status).toBe(200);
+    for (const path of ["health", "services", "skills", "presets", "presets/minimal"])
+      expect((await client.get(`/api/v1/${path}`)).status).toBe(200);
   });
 
   test("validate and generate need it", async () => {
     await using client = start({ STACK_API_KEY: key });
     for (const operation of ["validate", "generate"]) {
-      for (const headers of [{}, { Authorization: "Bearer wrong" }, { Authorization: `Basic ${key}` }, { Authorization: key }, { Authorization: "Bearer" }, { Authorization: `Bearer ${key}x` }]) {
+      for (const headers of [
+        {},
+        { Authorization: "Bearer wrong" },
+        { Authorization: `Basic ${key}` },
+        { Authorization: key },
+        { Authorization: "Bearer" },
+        { Authorization: `Bearer ${key}x` },
+      ]) {
         const response = await client.post(`/api/v1/${operation}`, { name: "a" }, headers as Record<string, string>);
         expect(response.status).toBe(401);
         expect(response.headers.get("www-authenticate")).toBe("Bearer");
@@ -49,7 +57,15 @@ describe("without STACK_API_KEY", () => {
 
 test("all problems of the settings are reported at once", async () => {
   const { code, stderr } = await run(["bun", `${root}/server.ts`], {
-    env: { PORT: "70000", HOST: "0.0.0.0", STACK_API_KEY: "", LIMIT_READ: "0", TRUSTED_PROXIES: "10.0.0.0/33", LOG_LEVEL: "loud", CORS_ORIGIN: "x" },
+    env: {
+      PORT: "70000",
+      HOST: "0.0.0.0",
+      STACK_API_KEY: "",
+      LIMIT_READ: "0",
+      TRUSTED_PROXIES: "10.0.0.0/33",
+      LOG_LEVEL: "loud",
+      CORS_ORIGIN: "x",
+    },
   });
   expect(code).toBe(2);
   for (const name of ["PORT", "STACK_API_KEY", "LIMIT_READ", "TRUSTED_PROXIES", "LOG_LEVEL", "CORS_ORIGIN"]) expect(stderr).toContain(name);

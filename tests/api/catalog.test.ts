@@ -29,7 +29,20 @@ describe("GET /api/v1/services", () => {
     expect(total).toBe(catalog.services.size);
     for (const service of services) {
       expect(Object.keys(service).sort()).toEqual(
-        ["id", "name", "description", "category", "image", "imageTag", "maturity", "ports", "requires", "conflictsWith", "minMemoryMB", "tags"].sort(),
+        [
+          "id",
+          "name",
+          "description",
+          "category",
+          "image",
+          "imageTag",
+          "maturity",
+          "ports",
+          "requires",
+          "conflictsWith",
+          "minMemoryMB",
+          "tags",
+        ].sort(),
       );
       expect(service.ports.every((port: object) => Object.keys(port).join() === "host,container")).toBe(true);
       expect(service.minMemoryMB).toBeGreaterThan(0);
@@ -39,7 +52,10 @@ describe("GET /api/v1/services", () => {
 
   test("filters by exact category, tag and maturity, and narrows by several", async () => {
     const all = (await payload(await client.get("/api/v1/services"))).services;
-    for (const [name, field] of [["category", "category"], ["maturity", "maturity"]] as const) {
+    for (const [name, field] of [
+      ["category", "category"],
+      ["maturity", "maturity"],
+    ] as const) {
       for (const value of new Set<string>(all.map((service: Record<string, string>) => service[field]))) {
         const { total, services } = await payload(await client.get(`/api/v1/services?${name}=${value}`));
         expect(services).toEqual(all.filter((service: Record<string, string>) => service[field] === value));
@@ -50,7 +66,10 @@ describe("GET /api/v1/services", () => {
     expect(tagged).toEqual(all.filter((service: { tags: string[] }) => service.tags.includes("cache")));
     const narrowed = (await payload(await client.get("/api/v1/services?tag=database&category=database&maturity=stable"))).services;
     expect(narrowed).toEqual(
-      all.filter((s: { tags: string[]; category: string; maturity: string }) => s.tags.includes("database") && s.category === "database" && s.maturity === "stable"),
+      all.filter(
+        (s: { tags: string[]; category: string; maturity: string }) =>
+          s.tags.includes("database") && s.category === "database" && s.maturity === "stable",
+      ),
     );
     expect(narrowed.length).toBeGreaterThan(0);
   });
@@ -116,6 +135,7 @@ describe("GET /api/v1/presets/:name", () => {
   });
 
   test("names that objects carry by themselves are just unknown", async () => {
-    for (const name of ["__proto__", "constructor", "toString", "%E0%A4%A"]) expect((await client.get(`/api/v1/presets/${name}`)).status).toBe(404);
+    for (const name of ["__proto__", "constructor", "toString", "%E0%A4%A"])
+      expect((await client.get(`/api/v1/presets/${name}`)).status).toBe(404);
   });
 });

@@ -12,18 +12,28 @@ describe("as JSON", () => {
     const data = await payload(response);
     expect(Object.keys(data)).toEqual(["name", "files", "summary"]);
     expect(data.name).toBe("My Stack.1");
-    expect(data.summary).toEqual({ services: 2, skills: 0, proxy: "none", estimatedMemoryMB: (catalog.memory.get("openclaw") ?? 0) + (catalog.memory.get("redis") ?? 0) });
+    expect(data.summary).toEqual({
+      services: 2,
+      skills: 0,
+      proxy: "none",
+      estimatedMemoryMB: (catalog.memory.get("openclaw") ?? 0) + (catalog.memory.get("redis") ?? 0),
+    });
   });
 
   test("the files of the contract are there", async () => {
     const { files } = await payload(await generate({ name: "a", preset: "researcher" }));
-    for (const path of ["docker-compose.yml", ".env.example", "configs/openclaw/config.yaml", "configs/searxng/config.yaml", "README.md"]) expect(files).toHaveProperty([path]);
+    for (const path of ["docker-compose.yml", ".env.example", "configs/openclaw/config.yaml", "configs/searxng/config.yaml", "README.md"])
+      expect(files).toHaveProperty([path]);
     for (const script of ["start", "stop", "update", "backup", "restore", "status"]) expect(files).toHaveProperty([`scripts/${script}.sh`]);
     expect(files).toHaveProperty(["skills/researcher/web-search/SKILL.md"]);
   });
 
   test("each proxy brings the configuration file that bears its name", async () => {
-    for (const [proxy, file] of [["caddy", "Caddyfile"], ["traefik", "traefik.yml"], ["nginx", "nginx.conf"]] as const) {
+    for (const [proxy, file] of [
+      ["caddy", "Caddyfile"],
+      ["traefik", "traefik.yml"],
+      ["nginx", "nginx.conf"],
+    ] as const) {
       const { files, summary } = await payload(await generate({ name: "a", proxy, domain: "example.com" }));
       expect(summary.proxy).toBe(proxy);
       expect(files).toHaveProperty([file]);
@@ -69,7 +79,11 @@ describe("refusals", () => {
 
   test("all problems at once, those of the catalog too", async () => {
     const { errors } = await failure(await generate({ services: ["redsi"], format: "zip" }));
-    expect(errors).toEqual(["name: is missing; it is required", 'format: is "zip"; it must be one of json, tar', 'services: unknown service "redsi"; did you mean "redis"?']);
+    expect(errors).toEqual([
+      "name: is missing; it is required",
+      'format: is "zip"; it must be one of json, tar',
+      'services: unknown service "redsi"; did you mean "redis"?',
+    ]);
   });
 
   test("conflicting services give 409, naming each pair", async () => {

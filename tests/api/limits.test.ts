@@ -61,9 +61,16 @@ describe("the documented limits", () => {
       [409, await client.post("/api/v1/generate", { name: "a", services: ["redis", "valkey"] }, key)],
       [413, await client.post("/api/v1/validate", " ".repeat(70_000), key)],
       [415, await client.post("/api/v1/validate", "x", { ...key, "Content-Type": "text/plain" })],
-      [204, await fetch(`${client.url}/api/v1/validate`, { method: "OPTIONS", headers: { Origin: "https://a.example", "Access-Control-Request-Method": "POST" } })],
+      [
+        204,
+        await fetch(`${client.url}/api/v1/validate`, {
+          method: "OPTIONS",
+          headers: { Origin: "https://a.example", "Access-Control-Request-Method": "POST" },
+        }),
+      ],
     ];
-    for (let index = 0; index < 2; index++) responses.push([index === 0 ? 200 : 429, await client.post("/api/v1/generate", { name: "a" }, key)]);
+    for (let index = 0; index < 2; index++)
+      responses.push([index === 0 ? 200 : 429, await client.post("/api/v1/generate", { name: "a" }, key)]);
     for (const [status, response] of responses) {
       expect(response.status).toBe(status);
       for (const name of ["limit", "remaining", "reset"]) expect(response.headers.get(`x-ratelimit-${name}`)).toMatch(/^\d+$/);

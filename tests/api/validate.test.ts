@@ -36,7 +36,17 @@ describe("a valid configuration", () => {
   });
 
   test("every field of generate is accepted", async () => {
-    const body = { name: "a", services: ["redis"], skills: ["memory"], proxy: "nginx", domain: "Stack.Example.COM", gpu: true, platform: "linux/arm64", deploymentType: "bare-metal", format: "tar" };
+    const body = {
+      name: "a",
+      services: ["redis"],
+      skills: ["memory"],
+      proxy: "nginx",
+      domain: "Stack.Example.COM",
+      gpu: true,
+      platform: "linux/arm64",
+      deploymentType: "bare-metal",
+      format: "tar",
+    };
     expect((await validate(body)).status).toBe(200);
   });
 
@@ -48,7 +58,12 @@ describe("a valid configuration", () => {
   });
 
   test("a conflict is a warning, and the configuration stays valid", async () => {
-    for (const pair of [["qdrant", "milvus"], ["redis", "valkey"], ["redis", "dragonfly"], ["valkey", "dragonfly"]]) {
+    for (const pair of [
+      ["qdrant", "milvus"],
+      ["redis", "valkey"],
+      ["redis", "dragonfly"],
+      ["valkey", "dragonfly"],
+    ]) {
       const response = await validate({ services: pair });
       expect(response.status).toBe(200);
       const data = await payload(response);
@@ -76,7 +91,14 @@ describe("a valid configuration", () => {
 
 describe("an invalid configuration", () => {
   test("every problem is reported at once, each with field, value and the nearest known id", async () => {
-    const response = await validate({ services: ["redsi", "n8n", "constructor", 5], skills: ["memroy"], proxy: "apache", servises: [], gpu: "yes", name: "-x" });
+    const response = await validate({
+      services: ["redsi", "n8n", "constructor", 5],
+      skills: ["memroy"],
+      proxy: "apache",
+      servises: [],
+      gpu: "yes",
+      name: "-x",
+    });
     expect(response.status).toBe(400);
     const { code, message, errors } = await failure(response);
     expect(code).toBe("VALIDATION_ERROR");
@@ -99,7 +121,9 @@ describe("an invalid configuration", () => {
   });
 
   test("a pack whose required service is not selected names the service", async () => {
-    expect(await errorsOf({ skills: ["memory"] })).toEqual(['skills: the skill pack "memory" needs the service "redis", which is not selected; add "redis" to services']);
+    expect(await errorsOf({ skills: ["memory"] })).toEqual([
+      'skills: the skill pack "memory" needs the service "redis", which is not selected; add "redis" to services',
+    ]);
   });
 
   test("an unknown preset", async () => {
@@ -107,19 +131,34 @@ describe("an invalid configuration", () => {
   });
 
   test("domains must be host names", async () => {
-    for (const domain of ["exa mple.com", "-a.com", "a..b", "10.0.0.1", "http://a.com", `${"a".repeat(64)}.com`, "a.com/", "ex_ample.com", ""]) {
+    for (const domain of [
+      "exa mple.com",
+      "-a.com",
+      "a..b",
+      "10.0.0.1",
+      "http://a.com",
+      `${"a".repeat(64)}.com`,
+      "a.com/",
+      "ex_ample.com",
+      "",
+    ]) {
       expect(await errorsOf({ domain })).toEqual([expect.stringContaining("domain: is")]);
     }
   });
 
   test("names must be usable", async () => {
-    for (const name of ["", " a", "_a", "a/b", "a".repeat(64), "ä", 5]) expect(await errorsOf({ name })).toEqual([expect.stringContaining("name: is")]);
+    for (const name of ["", " a", "_a", "a/b", "a".repeat(64), "ä", 5])
+      expect(await errorsOf({ name })).toEqual([expect.stringContaining("name: is")]);
   });
 
   test("a service without an image for the platform", async () => {
-    const single = [...catalog.services.values()].find((service) => Object.values(service.containers).some((container) => !container.image.platforms.includes("linux/arm64")));
+    const single = [...catalog.services.values()].find((service) =>
+      Object.values(service.containers).some((container) => !container.image.platforms.includes("linux/arm64")),
+    );
     if (!single) return;
-    expect((await errorsOf({ services: [single.id], platform: "linux/arm64" })).join()).toContain(`"${single.id}" has no image for linux/arm64`);
+    expect((await errorsOf({ services: [single.id], platform: "linux/arm64" })).join()).toContain(
+      `"${single.id}" has no image for linux/arm64`,
+    );
     const data = await payload(await validate({ services: [single.id], platform: "darwin/arm64" }));
     expect(data.warnings.map((warning: { code: string }) => warning.code)).toContain("PLATFORM_EMULATED");
   });
@@ -160,7 +199,11 @@ describe("bodies", () => {
         controller.close();
       },
     });
-    const response = await fetch(`${client.url}/api/v1/validate`, { method: "POST", headers: { "Content-Type": "application/json" }, body: stream });
+    const response = await fetch(`${client.url}/api/v1/validate`, {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: stream,
+    });
     expect(response.status).toBe(413);
     expect((await failure(response)).code).toBe("VALIDATION_ERROR");
   });

@@ -58,7 +58,10 @@ describe("an archive", () => {
   });
 
   test("of the same files has the same bytes, gzipped too", () => {
-    const files = [{ path: "a", content: "text" }, { path: "b.sh", content: "#!/bin/sh\n", executable: true }];
+    const files = [
+      { path: "a", content: "text" },
+      { path: "b.sh", content: "#!/bin/sh\n", executable: true },
+    ];
     expect(packBundle("stack", files)).toEqual(packBundle("stack", files));
   });
 });

@@ -25,10 +25,15 @@ describe("the catalog", () => {
   });
 
   test("holds what every catalog must", () => {
-    for (const id of ["openclaw", "redis", "valkey", "dragonfly", "qdrant", "milvus", "postgresql", "searxng", "browserless"]) expect(catalog.services.has(id)).toBe(true);
-    for (const id of ["minimal", "creator", "researcher", "devops", "ai-playground", "coding-team", "full"]) expect(catalog.presets.has(id)).toBe(true);
+    for (const id of ["openclaw", "redis", "valkey", "dragonfly", "qdrant", "milvus", "postgresql", "searxng", "browserless"])
+      expect(catalog.services.has(id)).toBe(true);
+    for (const id of ["minimal", "creator", "researcher", "devops", "ai-playground", "coding-team", "full"])
+      expect(catalog.presets.has(id)).toBe(true);
     expect(catalog.presets.get("minimal")?.services).toEqual(["redis"]);
-    expect(catalog.presets.get("researcher")).toMatchObject({ services: ["qdrant", "searxng", "browserless", "redis"], skills: ["researcher", "memory"] });
+    expect(catalog.presets.get("researcher")).toMatchObject({
+      services: ["qdrant", "searxng", "browserless", "redis"],
+      skills: ["researcher", "memory"],
+    });
     expect(catalog.conflicts.get("qdrant")?.has("milvus")).toBe(true);
     expect([...(catalog.conflicts.get("valkey")?.keys() ?? [])].sort()).toEqual(["dragonfly", "redis"]);
   });
@@ -40,11 +45,16 @@ describe("the catalog", () => {
 
 describe("the model of images refuses", () => {
   test("a planted curl in an image without one", () => {
-    const service = [...catalog.services.values()].find((entry) => !Object.values(entry.containers)[0]?.image.tools.includes("curl")) as Service;
+    const service = [...catalog.services.values()].find(
+      (entry) => !Object.values(entry.containers)[0]?.image.tools.includes("curl"),
+    ) as Service;
     const planted = structuredClone(service);
     const main = planted.containers[service.id] as v.InferOutput<typeof Container>;
     (main as { healthcheck: unknown }).healthcheck = { http: "/", port: 80, tool: "curl" };
-    const problems = checkCatalog({ ...catalog.catalog, services: catalog.catalog.services.map((entry) => (entry === service ? planted : entry)) });
+    const problems = checkCatalog({
+      ...catalog.catalog,
+      services: catalog.catalog.services.map((entry) => (entry === service ? planted : entry)),
+    });
     expect(problems).toEqual([expect.stringContaining(`${service.id}: ${service.id}: the health check starts curl`)]);
   });
 
@@ -56,7 +66,16 @@ describe("the model of images refuses", () => {
     ["all capabilities dropped from root", { image: { user: "root" }, capDrop: ["ALL"] }, "capDrop ALL"],
     ["a floating tag", { image: { tag: "latest" } }, "floats"],
     ["a floating tag with a variant", { image: { tag: "latest-alpine" } }, "floats"],
-    ["two mounts at one place", { volumes: [{ name: "a", target: "/data" }, { name: "b", target: "/data" }] }, "two volumes"],
+    [
+      "two mounts at one place",
+      {
+        volumes: [
+          { name: "a", target: "/data" },
+          { name: "b", target: "/data" },
+        ],
+      },
+      "two volumes",
+    ],
     ["a mount over the system", { volumes: [{ name: "a", target: "/usr" }] }, "hides"],
     ["a read-only root with nothing to write to", { readOnly: true }, "writable"],
   ])("%s", (_, fields, text) => expect(imageProblems(container(fields)).join("\n")).toContain(text));
@@ -64,13 +83,20 @@ describe("the model of images refuses", () => {
   test("and takes what the image can bear", () => {
     expect(imageProblems(container())).toEqual([]);
     expect(imageProblems(container({ capDrop: ["ALL"] }))).toEqual([]);
-    expect(imageProblems(container({ image: { dropsPrivileges: true }, capDrop: ["ALL"], capAdd: ["SETUID", "SETGID", "CHOWN"] }))).toEqual([]);
+    expect(imageProblems(container({ image: { dropsPrivileges: true }, capDrop: ["ALL"], capAdd: ["SETUID", "SETGID", "CHOWN"] }))).toEqual(
+      [],
+    );
     expect(imageProblems(container({ healthcheck: { shell: 'test "$(wget -qO- localhost)" = ok | grep -q x' } }))).toEqual([]);
   });
 });
 
 test("programs of a shell line are found behind pipes, lists and assignments", () => {
-  expect(shellPrograms("A=1 curl -f http://x | grep ok && wget y || exit 1; exec nc -z 1 2 2>&1 >/dev/null")).toEqual(["curl", "grep", "wget", "nc"]);
+  expect(shellPrograms("A=1 curl -f http://x | grep ok && wget y || exit 1; exec nc -z 1 2 2>&1 >/dev/null")).toEqual([
+    "curl",
+    "grep",
+    "wget",
+    "nc",
+  ]);
 });
 
 describe("a service file is refused for", () => {

@@ -36,14 +36,20 @@ async function build(tag: string, dockerfile: string, files: Record<string, stri
 const install = (packages: string) =>
   `RUN apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends ${packages} >/dev/null && rm -rf /var/lib/apt/lists/*`;
 const hide = (...programs: string[]) => `RUN for p in ${programs.join(" ")}; do rm -f /usr/bin/$p /bin/$p /usr/local/bin/$p; done`;
-const entrypoint = "COPY entrypoint.sh /usr/local/bin/docker-entrypoint.sh\nRUN chmod 755 /usr/local/bin/docker-entrypoint.sh\nENTRYPOINT [\"docker-entrypoint.sh\"]";
+const entrypoint =
+  'COPY entrypoint.sh /usr/local/bin/docker-entrypoint.sh\nRUN chmod 755 /usr/local/bin/docker-entrypoint.sh\nENTRYPOINT ["docker-entrypoint.sh"]';
 
 /**
  * Images that Debian has the real software for, made to honour the interface of the official ones: entrypoint, variables, user,
  * folders, and the tools inside and only those.
  */
 const real: Record<string, (tag: string) => Promise<void>> = {
-  redis: (tag) => build(tag, `FROM ${base}\n${install("redis-server")}\nRUN mkdir -p /data && chown redis:redis /data\n${hide("bash", "perl", "curl")}\nVOLUME /data\nWORKDIR /data\n${entrypoint}\nCMD ["redis-server"]`, { "entrypoint.sh": `${images}/redis.sh` }),
+  redis: (tag) =>
+    build(
+      tag,
+      `FROM ${base}\n${install("redis-server")}\nRUN mkdir -p /data && chown redis:redis /data\n${hide("bash", "perl", "curl")}\nVOLUME /data\nWORKDIR /data\n${entrypoint}\nCMD ["redis-server"]`,
+      { "entrypoint.sh": `${images}/redis.sh` },
+    ),
   "valkey/valkey": (tag) =>
     build(
       tag,
@@ -52,23 +58,41 @@ const real: Record<string, (tag: string) => Promise<void>> = {
     ),
   postgres: (tag) => postgres(tag, ""),
   "pgvector/pgvector": (tag) =>
-    postgres(tag, `RUN cd /usr/share/postgresql/15/extension && printf "comment = 'stands for pgvector'\\ndefault_version = '1'\\nrelocatable = true\\ntrusted = true\\n" > vector.control && printf 'select 1;\\n' > vector--1.sql\n`),
+    postgres(
+      tag,
+      `RUN cd /usr/share/postgresql/15/extension && printf "comment = 'stands for pgvector'\\ndefault_version = '1'\\nrelocatable = true\\ntrusted = true\\n" > vector.control && printf 'select 1;\\n' > vector--1.sql\n`,
+    ),
   mariadb: (tag) =>
-    build(tag, `FROM ${base}\n${install("mariadb-server mariadb-client")}\nCOPY healthcheck.sh /usr/local/bin/healthcheck.sh\nRUN rm -rf /var/lib/mysql && install -d -o mysql -g mysql /var/lib/mysql /run/mysqld && chmod 755 /usr/local/bin/healthcheck.sh\n${hide("curl", "wget")}\n${entrypoint}\nCMD ["mariadbd"]`, {
-      "entrypoint.sh": `${images}/mariadb.sh`,
-      "healthcheck.sh": `${images}/mariadb-healthcheck.sh`,
-    }),
+    build(
+      tag,
+      `FROM ${base}\n${install("mariadb-server mariadb-client")}\nCOPY healthcheck.sh /usr/local/bin/healthcheck.sh\nRUN rm -rf /var/lib/mysql && install -d -o mysql -g mysql /var/lib/mysql /run/mysqld && chmod 755 /usr/local/bin/healthcheck.sh\n${hide("curl", "wget")}\n${entrypoint}\nCMD ["mariadbd"]`,
+      {
+        "entrypoint.sh": `${images}/mariadb.sh`,
+        "healthcheck.sh": `${images}/mariadb-healthcheck.sh`,
+      },
+    ),
   caddy: async (tag) =>
-    build(tag, `FROM ${base}\n${install("wget ca-certificates")}\nCOPY caddy /usr/bin/caddy\nENV XDG_CONFIG_HOME=/config XDG_DATA_HOME=/data\nRUN mkdir -p /config/caddy /data/caddy /etc/caddy /srv\n${hide("bash", "curl", "perl")}\nWORKDIR /srv\nCMD ["caddy", "run", "--config", "/etc/caddy/Caddyfile", "--adapter", "caddyfile"]`, {
-      caddy: Bun.which("caddy") ?? "caddy",
-    }),
+    build(
+      tag,
+      `FROM ${base}\n${install("wget ca-certificates")}\nCOPY caddy /usr/bin/caddy\nENV XDG_CONFIG_HOME=/config XDG_DATA_HOME=/data\nRUN mkdir -p /config/caddy /data/caddy /etc/caddy /srv\n${hide("bash", "curl", "perl")}\nWORKDIR /srv\nCMD ["caddy", "run", "--config", "/etc/caddy/Caddyfile", "--adapter", "caddyfile"]`,
+      {
+        caddy: Bun.which("caddy") ?? "caddy",
+      },
+    ),
   nginx: (tag) =>
-    build(tag, `FROM ${base}\n${install("nginx-light curl openssl")}\nRUN useradd -r nginx && mkdir -p /docker-entrypoint.d && rm -f /etc/nginx/sites-enabled/*\n${hide("wget", "perl")}\n${entrypoint}\nSTOPSIGNAL SIGQUIT\nCMD ["nginx", "-g", "daemon off;"]`, {
-      "entrypoint.sh": `${images}/nginx.sh`,
-    }),
+    build(
+      tag,
+      `FROM ${base}\n${install("nginx-light curl openssl")}\nRUN useradd -r nginx && mkdir -p /docker-entrypoint.d && rm -f /etc/nginx/sites-enabled/*\n${hide("wget", "perl")}\n${entrypoint}\nSTOPSIGNAL SIGQUIT\nCMD ["nginx", "-g", "daemon off;"]`,
+      {
+        "entrypoint.sh": `${images}/nginx.sh`,
+      },
+    ),
   traefik: async (tag) => {
     const binary = Bun.which("traefik");
-    if (binary) await build(tag, `FROM ${base}\n${install("wget ca-certificates")}\nCOPY traefik /usr/local/bin/traefik\nENTRYPOINT ["traefik"]\n`, { traefik: binary });
+    if (binary)
+      await build(tag, `FROM ${base}\n${install("wget ca-certificates")}\nCOPY traefik /usr/local/bin/traefik\nENTRYPOINT ["traefik"]\n`, {
+        traefik: binary,
+      });
     else await standin(tag, undefined);
   },
   "prom/prometheus": (tag) =>
@@ -77,9 +101,13 @@ const real: Record<string, (tag: string) => Promise<void>> = {
       `FROM ${base}\n${install("prometheus wget")}\nRUN ln -s /usr/bin/prometheus /bin/prometheus 2>/dev/null; install -d -o nobody -g nogroup /prometheus /etc/prometheus && mkdir -p /usr/share/prometheus\n${hide("bash", "curl", "perl")}\nUSER nobody\nWORKDIR /prometheus\nENTRYPOINT ["/bin/prometheus"]\nCMD ["--config.file=/etc/prometheus/prometheus.yml", "--storage.tsdb.path=/prometheus"]`,
     ),
   "eclipse-mosquitto": (tag) =>
-    build(tag, `FROM ${base}\n${install("mosquitto mosquitto-clients")}\nRUN mkdir -p /mosquitto/config /mosquitto/data /mosquitto/log && chown -R mosquitto:mosquitto /mosquitto\n${hide("bash", "curl", "perl", "wget")}\nCOPY entrypoint.sh /docker-entrypoint.sh\nRUN chmod 755 /docker-entrypoint.sh\nENTRYPOINT ["/docker-entrypoint.sh"]\nCMD ["/usr/sbin/mosquitto", "-c", "/mosquitto/config/mosquitto.conf"]`, {
-      "entrypoint.sh": `${images}/mosquitto.sh`,
-    }),
+    build(
+      tag,
+      `FROM ${base}\n${install("mosquitto mosquitto-clients")}\nRUN mkdir -p /mosquitto/config /mosquitto/data /mosquitto/log && chown -R mosquitto:mosquitto /mosquitto\n${hide("bash", "curl", "perl", "wget")}\nCOPY entrypoint.sh /docker-entrypoint.sh\nRUN chmod 755 /docker-entrypoint.sh\nENTRYPOINT ["/docker-entrypoint.sh"]\nCMD ["/usr/sbin/mosquitto", "-c", "/mosquitto/config/mosquitto.conf"]`,
+      {
+        "entrypoint.sh": `${images}/mosquitto.sh`,
+      },
+    ),
   "ghcr.io/openclaw/openclaw": gateway,
 };
 
@@ -101,7 +129,10 @@ async function gateway(tag: string): Promise<void> {
     await mkdir(cache, { recursive: true });
     await Bun.write(`${cache}/package.json`, "{}");
     await must(["npm", "install", "--prefix", cache, "node@26"], { cwd: cache, env: quiet });
-    await must(["npm", "install", "--prefix", cache, `openclaw@${version}`], { cwd: cache, env: { ...quiet, PATH: `${cache}/node_modules/.bin:${process.env.PATH}` } });
+    await must(["npm", "install", "--prefix", cache, `openclaw@${version}`], {
+      cwd: cache,
+      env: { ...quiet, PATH: `${cache}/node_modules/.bin:${process.env.PATH}` },
+    });
   }
   await build(
     tag,
@@ -118,7 +149,16 @@ CMD ["node", "openclaw.mjs", "gateway", "--allow-unconfigured"]`,
 }
 
 /** Packages that bring a tool that a catalog entry says is in an image. */
-const toolPackages: Record<string, string> = { curl: "curl", wget: "wget", nc: "netcat-openbsd", python3: "python3-minimal", python: "python3-minimal", php: "php-cli", ruby: "ruby", openssl: "openssl" };
+const toolPackages: Record<string, string> = {
+  curl: "curl",
+  wget: "wget",
+  nc: "netcat-openbsd",
+  python3: "python3-minimal",
+  python: "python3-minimal",
+  php: "php-cli",
+  ruby: "ruby",
+  openssl: "openssl",
+};
 
 let standinBase: Promise<void> | undefined;
 
@@ -138,23 +178,34 @@ async function standin(tag: string, container: Container | undefined): Promise<v
   const named = !/^\d+$/.test(user) && !["root", "nobody", "www-data", "daemon"].includes(user);
   const folders = container?.volumes.flatMap((volume) => ("name" in volume ? [volume.target] : [])) ?? [];
   const programs = new Set<string>();
-  for (const tool of tools) if (!(tool in toolPackages) && !["sh", "bash", "node", "bun", "perl"].includes(tool)) programs.add(tool.startsWith("/") ? tool : `/usr/local/bin/${tool}`);
+  for (const tool of tools)
+    if (!(tool in toolPackages) && !["sh", "bash", "node", "bun", "perl"].includes(tool))
+      programs.add(tool.startsWith("/") ? tool : `/usr/local/bin/${tool}`);
   const commands = [...(container?.entrypoint ?? []), ...(container?.command ?? [])].join("\n");
-  for (const match of commands.matchAll(/exec\s+(?:(?:su-exec|gosu|setpriv|dumb-init|tini|s6-setuidgid)\s+\S+\s+)?(\/[\w./-]+|[a-z][\w.-]*)/g)) {
+  for (const match of commands.matchAll(
+    /exec\s+(?:(?:su-exec|gosu|setpriv|dumb-init|tini|s6-setuidgid)\s+\S+\s+)?(\/[\w./-]+|[a-z][\w.-]*)/g,
+  )) {
     const program = match[1] as string;
     if (!["sh", "bash", "node"].includes(program)) programs.add(program.startsWith("/") ? program : `/usr/local/bin/${program}`);
   }
   const first = container?.entrypoint?.[0];
-  if (first && !["sh", "/bin/sh", "bash", "/bin/bash"].includes(first)) programs.add(first.startsWith("/") ? first : `/usr/local/bin/${first}`);
+  if (first && !["sh", "/bin/sh", "bash", "/bin/bash"].includes(first))
+    programs.add(first.startsWith("/") ? first : `/usr/local/bin/${first}`);
   const lines = [`FROM ${prefix}-standin:1`];
   if (packages.length > 0) lines.push(install(packages.join(" ")));
   if (node) lines.push("COPY --from=stackwright-proof-node:1 /node /usr/local/bin/node", "RUN ln -sf node /usr/local/bin/bun");
   if (named) lines.push(`RUN id ${user} >/dev/null 2>&1 || useradd -m ${user}`);
-  for (const program of programs) lines.push(`RUN mkdir -p ${program.replace(/\/[^/]*$/, "") || "/"} && { [ -e ${program} ] || ln -s /standin ${program}; }`);
+  for (const program of programs)
+    lines.push(`RUN mkdir -p ${program.replace(/\/[^/]*$/, "") || "/"} && { [ -e ${program} ] || ln -s /standin ${program}; }`);
   for (const folder of folders) lines.push(`RUN mkdir -p ${folder} && chown ${/^\d+$/.test(user) ? `${user}:${user}` : user} ${folder}`);
-  const shells = [!tools.includes("bash") && "bash", !tools.includes("perl") && "perl", !tools.some((tool) => tool === "sh" || tool === "bash" || tool === "/bin/sh") && "sh"].filter(Boolean);
+  const shells = [
+    !tools.includes("bash") && "bash",
+    !tools.includes("perl") && "perl",
+    !tools.some((tool) => tool === "sh" || tool === "bash" || tool === "/bin/sh") && "sh",
+  ].filter(Boolean);
   const absent = ["curl", "wget"].filter((tool) => !tools.includes(tool));
-  if (shells.length + absent.length > 0) lines.push(`RUN ["/bin/sh", "-c", "rm -f ${[...absent, ...shells].map((name) => `/usr/bin/${name} /bin/${name}`).join(" ")}"]`);
+  if (shells.length + absent.length > 0)
+    lines.push(`RUN ["/bin/sh", "-c", "rm -f ${[...absent, ...shells].map((name) => `/usr/bin/${name} /bin/${name}`).join(" ")}"]`);
   if (user !== "root" && !container?.image.dropsPrivileges) lines.push(`USER ${user}`);
   lines.push('ENTRYPOINT ["/standin"]');
   if (node) await build(`${prefix}-node:1`, `FROM ${base}\nCOPY node /node`, { node: await nodeBinary() });
@@ -168,7 +219,10 @@ async function nodeBinary(): Promise<string> {
 
 /** Whether this host can pull images; asked once. */
 let pulls: Promise<boolean> | undefined;
-const canPull = () => (pulls ??= run(["timeout", "20", "docker", "pull", "-q", "busybox:1.37"]).then(({ code }) => code === 0 && Bun.env.PROOF_IMAGES !== "local"));
+const canPull = () =>
+  (pulls ??= run(["timeout", "20", "docker", "pull", "-q", "busybox:1.37"]).then(
+    ({ code }) => code === 0 && Bun.env.PROOF_IMAGES !== "local",
+  ));
 
 /** An unpacked stack on a real engine. */
 export interface Stack extends AsyncDisposable {
@@ -190,11 +244,16 @@ export async function unpack(request: Record<string, unknown>, into?: string): P
   if (response.status !== 200) throw new Error(await response.text());
   const folder = into ?? (await mkdtemp(`${tmpdir()}/stackwright-stack-`));
   await must(["tar", "-xzf", "-", "-C", folder, "--strip-components", "1"], { stdin: await response.bytes() });
-  const compose = parse(await Bun.file(`${folder}/docker-compose.yml`).text(), { merge: true }) as { name: string; services: Record<string, { image: string }> };
+  const compose = parse(await Bun.file(`${folder}/docker-compose.yml`).text(), { merge: true }) as {
+    name: string;
+    services: Record<string, { image: string }>;
+  };
   const standins: string[] = [];
   if (!(await canPull())) {
     const override: Record<string, object> = {};
-    const known = new Map([...catalog.services.values(), ...catalog.catalog.proxies].flatMap((service) => Object.entries(service.containers)));
+    const known = new Map(
+      [...catalog.services.values(), ...catalog.catalog.proxies].flatMap((service) => Object.entries(service.containers)),
+    );
     for (const [name, { image }] of Object.entries(compose.services)) {
       const repository = image.slice(0, image.lastIndexOf(":"));
       const make = real[repository];
@@ -208,9 +267,19 @@ export async function unpack(request: Record<string, unknown>, into?: string): P
       const ports = container?.ports ?? [];
       const check = container?.healthcheck;
       const probed = check && "http" in check ? [check.port] : [];
-      const http = [...new Set([...probed, ...ports.filter((port) => port.scheme === "http" || port.scheme === "https").map((port) => port.container)])];
-      const tcp = [...new Set([...(check && "tcp" in check ? [check.tcp] : []), ...ports.filter((port) => port.scheme === "tcp").map((port) => port.container)])].filter((port) => !http.includes(port));
-      const writable = container && !container.image.dropsPrivileges && container.user === undefined ? container.volumes.flatMap((volume) => ("name" in volume && !volume.readOnly ? [volume.target] : [])) : [];
+      const http = [
+        ...new Set([...probed, ...ports.filter((port) => port.scheme === "http" || port.scheme === "https").map((port) => port.container)]),
+      ];
+      const tcp = [
+        ...new Set([
+          ...(check && "tcp" in check ? [check.tcp] : []),
+          ...ports.filter((port) => port.scheme === "tcp").map((port) => port.container),
+        ]),
+      ].filter((port) => !http.includes(port));
+      const writable =
+        container && !container.image.dropsPrivileges && container.user === undefined
+          ? container.volumes.flatMap((volume) => ("name" in volume && !volume.readOnly ? [volume.target] : []))
+          : [];
       override[name] = {
         environment: {
           STANDIN_NAME: name,
@@ -232,18 +301,31 @@ export async function unpack(request: Record<string, unknown>, into?: string): P
     compose: (...args) => must(["docker", "compose", ...args], { cwd: folder }),
     async env() {
       const text = await Bun.file(`${folder}/.env`).text();
-      return Object.fromEntries(text.split("\n").flatMap((line) => (/^[A-Z]/.test(line) ? [[line.slice(0, line.indexOf("=")), line.slice(line.indexOf("=") + 1)]] : [])));
+      return Object.fromEntries(
+        text
+          .split("\n")
+          .flatMap((line) => (/^[A-Z]/.test(line) ? [[line.slice(0, line.indexOf("=")), line.slice(line.indexOf("=") + 1)]] : [])),
+      );
     },
     async containers() {
       const ids = (await must(["docker", "compose", "ps", "-aq"], { cwd: folder })).split("\n").filter(Boolean);
       if (ids.length === 0) return [];
-      const details = JSON.parse(await must(["docker", "inspect", ...ids])) as { Config: { Labels: Record<string, string> }; State: { Status: string; ExitCode: number; Health?: { Status: string } } }[];
-      return details.map(({ Config, State }) => ({ name: Config.Labels["com.docker.compose.service"] ?? "", state: State.Status, health: State.Health?.Status ?? "none", exitCode: State.ExitCode }));
+      const details = JSON.parse(await must(["docker", "inspect", ...ids])) as {
+        Config: { Labels: Record<string, string> };
+        State: { Status: string; ExitCode: number; Health?: { Status: string } };
+      }[];
+      return details.map(({ Config, State }) => ({
+        name: Config.Labels["com.docker.compose.service"] ?? "",
+        state: State.Status,
+        health: State.Health?.Status ?? "none",
+        exitCode: State.ExitCode,
+      }));
     },
     async set(settings) {
       const path = `${folder}/.env`;
       let text = (await Bun.file(path).exists()) ? await Bun.file(path).text() : "";
-      for (const [name, value] of Object.entries(settings)) text = `${text.replace(new RegExp(`^${name}=.*\n`, "m"), "")}${name}=${value}\n`;
+      for (const [name, value] of Object.entries(settings))
+        text = `${text.replace(new RegExp(`^${name}=.*\n`, "m"), "")}${name}=${value}\n`;
       await Bun.write(path, text);
       await chmod(path, 0o600);
     },

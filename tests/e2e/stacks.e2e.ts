@@ -4,9 +4,9 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { indexCatalog } from "../../lib/catalog/index.ts";
-import { planAddresses, planProxy } from "../../lib/stack/routes.ts";
 import type { StackRequest } from "../../lib/stack/request.ts";
 import { resolve } from "../../lib/stack/resolve.ts";
+import { planAddresses, planProxy } from "../../lib/stack/routes.ts";
 import { catalog, run } from "../support.ts";
 import { must, type Stack, unpack } from "./engine.ts";
 
@@ -29,12 +29,37 @@ afterAll(() => console.table(table));
 /** Asks through the proxy of a stack, as a client that knows the name would. Status 0: no answer. */
 async function ask(scheme: string, host: string, path = "/", ...more: string[]) {
   const port = scheme === "https" ? httpsPort : httpPort;
-  const { stdout, code } = await run(["curl", "-sk", "--max-time", "20", "--resolve", `${host}:${port}:127.0.0.1`, "-w", "\n%{http_code}", ...more, `${scheme}://${host}:${port}${path}`]);
+  const { stdout, code } = await run([
+    "curl",
+    "-sk",
+    "--max-time",
+    "20",
+    "--resolve",
+    `${host}:${port}:127.0.0.1`,
+    "-w",
+    "\n%{http_code}",
+    ...more,
+    `${scheme}://${host}:${port}${path}`,
+  ]);
   const end = stdout.lastIndexOf("\n");
   return { status: code === 0 || code === 28 ? Number(stdout.slice(end + 1)) : 0, body: stdout.slice(0, end) };
 }
 
-const upgrade = ["--http1.1", "-H", "Connection: Upgrade", "-H", "Upgrade: websocket", "-H", "Sec-WebSocket-Version: 13", "-H", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==", "--max-time", "3", "-o", "/dev/null"];
+const upgrade = [
+  "--http1.1",
+  "-H",
+  "Connection: Upgrade",
+  "-H",
+  "Upgrade: websocket",
+  "-H",
+  "Sec-WebSocket-Version: 13",
+  "-H",
+  "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+  "--max-time",
+  "3",
+  "-o",
+  "/dev/null",
+];
 
 /** An address of this host that is not loopback: Docker's own bridge. */
 async function bridgeAddress(): Promise<string> {
@@ -50,8 +75,15 @@ async function startedWell(stack: Stack): Promise<number> {
   const started = performance.now();
   const { code, stdout, stderr } = await stack.script("start");
   if (code !== 0) {
-    const sick = (await stack.containers()).filter(({ state, health, exitCode }) => health === "unhealthy" || state === "restarting" || exitCode !== 0 || health === "starting");
-    const logs = await Promise.all(sick.map(async ({ name }) => `--- ${name}\n${(await run(["docker", "compose", "logs", "--tail", "25", name], { cwd: stack.folder })).stdout}`));
+    const sick = (await stack.containers()).filter(
+      ({ state, health, exitCode }) => health === "unhealthy" || state === "restarting" || exitCode !== 0 || health === "starting",
+    );
+    const logs = await Promise.all(
+      sick.map(
+        async ({ name }) =>
+          `--- ${name}\n${(await run(["docker", "compose", "logs", "--tail", "25", name], { cwd: stack.folder })).stdout}`,
+      ),
+    );
     throw new Error(`start.sh exited with ${code}\n${stdout.slice(-1500)}\n${stderr.slice(-1500)}\n${logs.join("\n")}`);
   }
   for (const { name, state, health, exitCode } of await stack.containers()) {
@@ -67,7 +99,10 @@ const stacks: { title: string; request: StackRequest & { name: string } }[] = [
   { title: "devops", request: { name: "proof-devops", preset: "devops", proxy: "nginx", domain: "devops.example.org" } },
   { title: "ai-playground", request: { name: "proof-ai", preset: "ai-playground", proxy: "nginx" } },
   { title: "coding-team", request: { name: "proof-code", preset: "coding-team", proxy: "caddy", domain: "code.internal" } },
-  { title: "creator", request: { name: "proof-creator", preset: "creator", proxy: Bun.which("traefik") ? "traefik" : "caddy", domain: "creator.home.arpa" } },
+  {
+    title: "creator",
+    request: { name: "proof-creator", preset: "creator", proxy: Bun.which("traefik") ? "traefik" : "caddy", domain: "creator.home.arpa" },
+  },
 ];
 
 describe.each(stacks)("$title", ({ title, request }) => {
@@ -79,7 +114,11 @@ describe.each(stacks)("$title", ({ title, request }) => {
 
   beforeAll(async () => {
     stack = await unpack(request);
-    await stack.set({ HTTP_PORT: httpPort, HTTPS_PORT: httpsPort, ...(proxy?.reach === "public" ? { CADDY_GLOBAL_OPTIONS: "local_certs" } : {}) });
+    await stack.set({
+      HTTP_PORT: httpPort,
+      HTTPS_PORT: httpsPort,
+      ...(proxy?.reach === "public" ? { CADDY_GLOBAL_OPTIONS: "local_certs" } : {}),
+    });
     row.seconds = Math.round(await startedWell(stack));
     row.containers = (await stack.containers()).length;
     table.push(row);
@@ -89,52 +128,67 @@ describe.each(stacks)("$title", ({ title, request }) => {
   }, 3 * minutes);
 
   test("the gateway answers, through the proxy where there is one", async () => {
-    const response = proxy ? await ask(proxy.scheme, proxy.domain, "/healthz") : { status: (await fetch("http://127.0.0.1:18789/healthz")).status };
+    const response = proxy
+      ? await ask(proxy.scheme, proxy.domain, "/healthz")
+      : { status: (await fetch("http://127.0.0.1:18789/healthz")).status };
     expect(response.status).toBe(200);
     const opened = proxy ? await ask(proxy.scheme, proxy.domain, "/", ...upgrade) : undefined;
     if (opened) expect(opened.status).toBe(101);
   });
 
-  test("each routed service answers at its name, over WebSocket too, and each unrouted one does not", async () => {
-    if (!proxy) return;
-    for (const route of addresses.routes.filter((entry) => entry.service !== "openclaw")) {
-      const response = await ask(proxy.scheme, route.host);
-      if (stack.standins.includes(route.container)) {
-        expect({ host: route.host, status: response.status }).toEqual({ host: route.host, status: 200 });
-        const { standin, headers } = JSON.parse(response.body) as { standin: string; headers: Record<string, string> };
-        expect(standin).toBe(route.container);
-        expect(headers["x-forwarded-proto"]).toBe(proxy.scheme);
-        expect(headers["x-forwarded-for"]).toBeTruthy();
-        expect((await ask(proxy.scheme, route.host, "/", ...upgrade)).status).toBe(101);
-      } else expect(response.status).toBeGreaterThanOrEqual(200);
-      row.answered++;
-    }
-    const routed = new Set(addresses.routes.map((route) => route.service));
-    for (const service of resolution.services.filter(({ id }) => !routed.has(id))) {
-      const { status, body } = await ask(proxy.scheme, `${service.id}.${proxy.domain}`);
-      expect(body).not.toContain("standin");
-      expect([0, 404]).toContain(status);
-      row.refused++;
-    }
-  }, 2 * minutes);
+  test(
+    "each routed service answers at its name, over WebSocket too, and each unrouted one does not",
+    async () => {
+      if (!proxy) return;
+      for (const route of addresses.routes.filter((entry) => entry.service !== "openclaw")) {
+        const response = await ask(proxy.scheme, route.host);
+        if (stack.standins.includes(route.container)) {
+          expect({ host: route.host, status: response.status }).toEqual({ host: route.host, status: 200 });
+          const { standin, headers } = JSON.parse(response.body) as { standin: string; headers: Record<string, string> };
+          expect(standin).toBe(route.container);
+          expect(headers["x-forwarded-proto"]).toBe(proxy.scheme);
+          expect(headers["x-forwarded-for"]).toBeTruthy();
+          expect((await ask(proxy.scheme, route.host, "/", ...upgrade)).status).toBe(101);
+        } else expect(response.status).toBeGreaterThanOrEqual(200);
+        row.answered++;
+      }
+      const routed = new Set(addresses.routes.map((route) => route.service));
+      for (const service of resolution.services.filter(({ id }) => !routed.has(id))) {
+        const { status, body } = await ask(proxy.scheme, `${service.id}.${proxy.domain}`);
+        expect(body).not.toContain("standin");
+        expect([0, 404]).toContain(status);
+        row.refused++;
+      }
+    },
+    2 * minutes,
+  );
 
-  test("streams arrive as they are sent, large uploads whole, and slow answers in the end", async () => {
-    const route = addresses.routes.find((entry) => stack.standins.includes(entry.container));
-    if (!proxy || !route) return;
-    const port = proxy.scheme === "https" ? httpsPort : httpPort;
-    const target = `${proxy.scheme}://${route.host}:${port}`;
-    const curl = ["curl", "-skN", "--resolve", `${route.host}:${port}:127.0.0.1`];
-    const stream = Bun.spawn([...curl, `${target}/proof/stream`], { stdout: "pipe", stderr: "ignore" });
-    const arrivals: number[] = [];
-    for await (const chunk of stream.stdout) for (const _ of new TextDecoder().decode(chunk).matchAll(/part/g)) arrivals.push(performance.now());
-    expect(arrivals.length).toBe(3);
-    expect((arrivals[2] as number) - (arrivals[0] as number)).toBeGreaterThan(1000);
-    const size = 100 * 1024 * 1024;
-    const slow = run([...curl, "--max-time", "90", "-o", "/dev/null", "-w", "%{http_code}", `${target}/proof/slow?seconds=65`]);
-    const uploaded = await must(["bash", "-c", `head -c ${size} /dev/zero | ${curl.join(" ")} --data-binary @- -H 'Expect:' ${target}/proof/upload`]);
-    expect(JSON.parse(uploaded)).toEqual({ bytes: size });
-    if (title === "devops" || title === "researcher" || request.proxy === "traefik") expect((await slow).stdout).toBe("200");
-  }, 3 * minutes);
+  test(
+    "streams arrive as they are sent, large uploads whole, and slow answers in the end",
+    async () => {
+      const route = addresses.routes.find((entry) => stack.standins.includes(entry.container));
+      if (!proxy || !route) return;
+      const port = proxy.scheme === "https" ? httpsPort : httpPort;
+      const target = `${proxy.scheme}://${route.host}:${port}`;
+      const curl = ["curl", "-skN", "--resolve", `${route.host}:${port}:127.0.0.1`];
+      const stream = Bun.spawn([...curl, `${target}/proof/stream`], { stdout: "pipe", stderr: "ignore" });
+      const arrivals: number[] = [];
+      for await (const chunk of stream.stdout)
+        for (const _ of new TextDecoder().decode(chunk).matchAll(/part/g)) arrivals.push(performance.now());
+      expect(arrivals.length).toBe(3);
+      expect((arrivals[2] as number) - (arrivals[0] as number)).toBeGreaterThan(1000);
+      const size = 100 * 1024 * 1024;
+      const slow = run([...curl, "--max-time", "90", "-o", "/dev/null", "-w", "%{http_code}", `${target}/proof/slow?seconds=65`]);
+      const uploaded = await must([
+        "bash",
+        "-c",
+        `head -c ${size} /dev/zero | ${curl.join(" ")} --data-binary @- -H 'Expect:' ${target}/proof/upload`,
+      ]);
+      expect(JSON.parse(uploaded)).toEqual({ bytes: size });
+      if (title === "devops" || title === "researcher" || request.proxy === "traefik") expect((await slow).stdout).toBe("200");
+    },
+    3 * minutes,
+  );
 
   test("plain HTTP leads to HTTPS where the name is not local", async () => {
     if (!proxy || proxy.scheme === "http") return;
@@ -142,53 +196,80 @@ describe.each(stacks)("$title", ({ title, request }) => {
     expect([301, 302, 307, 308]).toContain(status);
   });
 
-  test("from another address nothing listens but the proxy", async () => {
-    const address = await bridgeAddress();
-    for (const { hostPort, kind, port } of addresses.all) {
-      if (kind !== "published" || hostPort === undefined || port.scheme === "udp") continue;
-      expect({ port: hostPort, open: await connects("127.0.0.1", hostPort) }).toEqual({ port: hostPort, open: true });
-      expect({ port: hostPort, open: await connects(address, hostPort) }).toEqual({ port: hostPort, open: false });
-    }
-    if (proxy) expect(await connects(address, Number(proxy.scheme === "https" ? httpsPort : httpPort))).toBe(proxy.reach !== "local");
-  }, minutes);
-
-  test("the gateway's configuration is valid, its origin allowed, and its skills found where they are mounted", async () => {
-    await stack.compose("exec", "-T", "openclaw", "node", "openclaw.mjs", "config", "validate");
-    const config = JSON.parse(await Bun.file(`${stack.folder}/configs/openclaw/config.yaml`).text());
-    expect(config.gateway.controlUi.allowedOrigins).toContain(addresses.urls.get("openclaw"));
-    const listed = JSON.parse(await stack.compose("exec", "-T", "openclaw", "node", "openclaw.mjs", "skills", "list", "--json")) as {
-      skills: { name: string; eligible: boolean; missing?: { env: string[] } }[];
-    };
-    for (const pack of resolution.packs) {
-      for (const name of pack.skills) {
-        const skill = listed.skills.find((entry) => entry.name === name);
-        expect({ name, found: skill !== undefined }).toEqual({ name, found: true });
-        const required = new Set(pack.requiredServices.flatMap((id) => Object.keys(catalog.services.get(id)?.agent?.environment ?? {})));
-        expect({ name, missing: (skill?.missing?.env ?? []).filter((variable) => required.has(variable) && !/_(API_KEY|TOKEN)$/.test(variable)) }).toEqual({ name, missing: [] });
+  test(
+    "from another address nothing listens but the proxy",
+    async () => {
+      const address = await bridgeAddress();
+      for (const { hostPort, kind, port } of addresses.all) {
+        if (kind !== "published" || hostPort === undefined || port.scheme === "udp") continue;
+        expect({ port: hostPort, open: await connects("127.0.0.1", hostPort) }).toEqual({ port: hostPort, open: true });
+        expect({ port: hostPort, open: await connects(address, hostPort) }).toEqual({ port: hostPort, open: false });
       }
-    }
-  }, 2 * minutes);
+      if (proxy) expect(await connects(address, Number(proxy.scheme === "https" ? httpsPort : httpPort))).toBe(proxy.reach !== "local");
+    },
+    minutes,
+  );
 
-  test("no secret stands in a label, a command line or a generated file", async () => {
-    const env = await stack.env();
-    const secrets = Object.entries(env).filter(([, value]) => /^[A-Za-z0-9+/=:-]{32,}$/.test(value)).map(([, value]) => value);
-    expect(secrets.length).toBeGreaterThan(0);
-    const ids = (await stack.compose("ps", "-aq")).split("\n").filter(Boolean);
-    const details = JSON.parse(await must(["docker", "inspect", ...ids])) as { Config: { Labels: object; Cmd: unknown; Entrypoint: unknown }; Args: unknown }[];
-    const visible = JSON.stringify(details.map(({ Config, Args }) => [Config.Labels, Config.Cmd, Config.Entrypoint, Args]));
-    const files = await must(["bash", "-c", "cat docker-compose.yml .env.example README.md; cat $(find configs skills -type f 2>/dev/null)"], { cwd: stack.folder });
-    for (const secret of secrets) {
-      expect(visible.includes(secret)).toBe(false);
-      expect(files.includes(secret)).toBe(false);
-    }
-  }, minutes);
+  test(
+    "the gateway's configuration is valid, its origin allowed, and its skills found where they are mounted",
+    async () => {
+      await stack.compose("exec", "-T", "openclaw", "node", "openclaw.mjs", "config", "validate");
+      const config = JSON.parse(await Bun.file(`${stack.folder}/configs/openclaw/config.yaml`).text());
+      expect(config.gateway.controlUi.allowedOrigins).toContain(addresses.urls.get("openclaw"));
+      const listed = JSON.parse(await stack.compose("exec", "-T", "openclaw", "node", "openclaw.mjs", "skills", "list", "--json")) as {
+        skills: { name: string; eligible: boolean; missing?: { env: string[] } }[];
+      };
+      for (const pack of resolution.packs) {
+        for (const name of pack.skills) {
+          const skill = listed.skills.find((entry) => entry.name === name);
+          expect({ name, found: skill !== undefined }).toEqual({ name, found: true });
+          const required = new Set(pack.requiredServices.flatMap((id) => Object.keys(catalog.services.get(id)?.agent?.environment ?? {})));
+          expect({
+            name,
+            missing: (skill?.missing?.env ?? []).filter((variable) => required.has(variable) && !/_(API_KEY|TOKEN)$/.test(variable)),
+          }).toEqual({ name, missing: [] });
+        }
+      }
+    },
+    2 * minutes,
+  );
 
-  test("status.sh says that all is well, and a second start changes nothing", async () => {
-    expect((await stack.script("status")).code).toBe(0);
-    const before = await Bun.file(`${stack.folder}/.env`).text();
-    const ids = await stack.compose("ps", "-q");
-    expect((await stack.script("start")).code).toBe(0);
-    expect(await Bun.file(`${stack.folder}/.env`).text()).toBe(before);
-    expect((await stack.compose("ps", "-q")).split("\n").sort()).toEqual(ids.split("\n").sort());
-  }, 3 * minutes);
+  test(
+    "no secret stands in a label, a command line or a generated file",
+    async () => {
+      const env = await stack.env();
+      const secrets = Object.entries(env)
+        .filter(([, value]) => /^[A-Za-z0-9+/=:-]{32,}$/.test(value))
+        .map(([, value]) => value);
+      expect(secrets.length).toBeGreaterThan(0);
+      const ids = (await stack.compose("ps", "-aq")).split("\n").filter(Boolean);
+      const details = JSON.parse(await must(["docker", "inspect", ...ids])) as {
+        Config: { Labels: object; Cmd: unknown; Entrypoint: unknown };
+        Args: unknown;
+      }[];
+      const visible = JSON.stringify(details.map(({ Config, Args }) => [Config.Labels, Config.Cmd, Config.Entrypoint, Args]));
+      const files = await must(
+        ["bash", "-c", "cat docker-compose.yml .env.example README.md; cat $(find configs skills -type f 2>/dev/null)"],
+        { cwd: stack.folder },
+      );
+      for (const secret of secrets) {
+        expect(visible.includes(secret)).toBe(false);
+        expect(files.includes(secret)).toBe(false);
+      }
+    },
+    minutes,
+  );
+
+  test(
+    "status.sh says that all is well, and a second start changes nothing",
+    async () => {
+      expect((await stack.script("status")).code).toBe(0);
+      const before = await Bun.file(`${stack.folder}/.env`).text();
+      const ids = await stack.compose("ps", "-q");
+      expect((await stack.script("start")).code).toBe(0);
+      expect(await Bun.file(`${stack.folder}/.env`).text()).toBe(before);
+      expect((await stack.compose("ps", "-q")).split("\n").sort()).toEqual(ids.split("\n").sort());
+    },
+    3 * minutes,
+  );
 });

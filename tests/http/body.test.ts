@@ -12,7 +12,7 @@ test.each([
   ["tru", 1, 4],
   ["{} x", 1, 4],
   ['{"a":-}', 1, 7],
-  ['{a:1}', 1, 2],
+  ["{a:1}", 1, 2],
 ])("%j stops being JSON at line %d, column %d", (text, line, column) => {
   expect(() => JSON.parse(text)).toThrow();
   expect(jsonErrorPosition(text)).toEqual({ line, column });

@@ -4,7 +4,8 @@ import { failure, payload, start } from "../support.ts";
 
 const client = start();
 afterAll(() => client.server.stop());
-const raw = (path: string, init: RequestInit & { decompress?: boolean }) => fetch(client.url + path, { decompress: false, ...init } as RequestInit);
+const raw = (path: string, init: RequestInit & { decompress?: boolean }) =>
+  fetch(client.url + path, { decompress: false, ...init } as RequestInit);
 
 describe("content coding", () => {
   test.each([
@@ -32,17 +33,20 @@ describe("content coding", () => {
 });
 
 describe("conditional requests", () => {
-  test.each(["/api/v1/services", "/api/v1/services?category=database", "/api/v1/skills", "/api/v1/presets", "/api/v1/presets/minimal"])("%s has an ETag and answers 304 to it", async (path) => {
-    const first = await raw(path, { headers: { "Accept-Encoding": "identity" } });
-    const etag = first.headers.get("etag") ?? "";
-    expect(etag).toMatch(/^"[\w-]+"$/);
-    for (const field of [etag, `W/${etag}`, `"other", ${etag}`, "*"]) {
-      const again = await raw(path, { headers: { "If-None-Match": field } });
-      expect(again.status).toBe(304);
-      expect(await again.text()).toBe("");
-    }
-    expect((await raw(path, { headers: { "If-None-Match": '"other"' } })).status).toBe(200);
-  });
+  test.each(["/api/v1/services", "/api/v1/services?category=database", "/api/v1/skills", "/api/v1/presets", "/api/v1/presets/minimal"])(
+    "%s has an ETag and answers 304 to it",
+    async (path) => {
+      const first = await raw(path, { headers: { "Accept-Encoding": "identity" } });
+      const etag = first.headers.get("etag") ?? "";
+      expect(etag).toMatch(/^"[\w-]+"$/);
+      for (const field of [etag, `W/${etag}`, `"other", ${etag}`, "*"]) {
+        const again = await raw(path, { headers: { "If-None-Match": field } });
+        expect(again.status).toBe(304);
+        expect(await again.text()).toBe("");
+      }
+      expect((await raw(path, { headers: { "If-None-Match": '"other"' } })).status).toBe(200);
+    },
+  );
 });
 
 describe("methods", () => {
@@ -66,7 +70,10 @@ describe("methods", () => {
   });
 
   test("OPTIONS answers CORS preflights", async () => {
-    const response = await raw("/api/v1/generate", { method: "OPTIONS", headers: { Origin: "https://a.example", "Access-Control-Request-Method": "POST" } });
+    const response = await raw("/api/v1/generate", {
+      method: "OPTIONS",
+      headers: { Origin: "https://a.example", "Access-Control-Request-Method": "POST" },
+    });
     expect(response.status).toBe(204);
     expect(response.headers.get("access-control-allow-methods")).toContain("POST");
     expect(response.headers.get("access-control-allow-headers")).toContain("Authorization");

@@ -10,7 +10,9 @@ describe("addresses", () => {
     ["::1", [...new Array(15).fill(0), 1]],
     ["2001:db8::5", [0x20, 1, 0x0d, 0xb8, ...new Array(11).fill(0), 5]],
   ])("%s", (text, bytes) => expect([...(parseAddress(text) ?? [])]).toEqual(bytes));
-  test.each(["", "256.0.0.1", "1.2.3", "1:2", "::1::", "g::", "localhost", "1.2.3.4.5", ":::"])("%p is none", (text) => expect(parseAddress(text)).toBeUndefined());
+  test.each(["", "256.0.0.1", "1.2.3", "1:2", "::1::", "g::", "localhost", "1.2.3.4.5", ":::"])("%p is none", (text) =>
+    expect(parseAddress(text)).toBeUndefined(),
+  );
 });
 
 describe("networks", () => {
@@ -25,7 +27,8 @@ describe("networks", () => {
     ["192.0.2.1", "::/0", false],
     ["192.0.2.1", "0.0.0.0/0", true],
   ])("%s in %s: %p", (address, list, expected) => expect(within(address, list)).toBe(expected));
-  test("what is neither address nor range is named", () => expect(parseNetworks("10.0.0.0/33, x, 10.0.0.1, ::/129").wrong).toEqual(["10.0.0.0/33", "x", "::/129"]));
+  test("what is neither address nor range is named", () =>
+    expect(parseNetworks("10.0.0.0/33, x, 10.0.0.1, ::/129").wrong).toEqual(["10.0.0.0/33", "x", "::/129"]));
 });
 
 describe("the address that a request is counted under", () => {

@@ -48,11 +48,17 @@ async function folder(text = example): Promise<string> {
 
 async function environment(path: string): Promise<Record<string, string>> {
   const text = await Bun.file(`${path}/.env`).text();
-  return Object.fromEntries(text.trim().split("\n").map((line) => [line.slice(0, line.indexOf("=")), line.slice(line.indexOf("=") + 1)]));
+  return Object.fromEntries(
+    text
+      .trim()
+      .split("\n")
+      .map((line) => [line.slice(0, line.indexOf("=")), line.slice(line.indexOf("=") + 1)]),
+  );
 }
 
 describe.each(shells)("with %s", (...shell) => {
-  const start = (path: string, env: Record<string, string> = {}) => run([...shell, `${path}/scripts/start.sh`, "--env-only"], { cwd: "/", env });
+  const start = (path: string, env: Record<string, string> = {}) =>
+    run([...shell, `${path}/scripts/start.sh`, "--env-only"], { cwd: "/", env });
 
   test("fills in every secret in its format, and keeps settings", async () => {
     const path = await folder();

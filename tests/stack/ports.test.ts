@@ -1,10 +1,11 @@
 import { expect, test } from "bun:test";
+import * as v from "valibot";
 import { ContainerPort, type Service } from "../../lib/catalog/schema.ts";
 import { assignPorts } from "../../lib/stack/ports.ts";
-import * as v from "valibot";
 
 const port = (fields: Record<string, unknown>) => v.parse(ContainerPort, { purpose: "web", ...fields });
-const service = (id: string, ...ports: ReturnType<typeof port>[]) => ({ id, name: id, containers: { [id]: { ports } } }) as unknown as Service;
+const service = (id: string, ...ports: ReturnType<typeof port>[]) =>
+  ({ id, name: id, containers: { [id]: { ports } } }) as unknown as Service;
 
 test("each service keeps its own port where it is free; the later one is moved and reported", () => {
   const a = port({ container: 3000, host: 3000 });
