@@ -5,6 +5,7 @@ import { catalogData } from "./embedded.ts";
 import { createApp } from "./http/app.ts";
 import { bodyLimit } from "./http/body.ts";
 import { memoryLimiter } from "./http/limit.ts";
+import { redisLimiter } from "./http/limit-redis.ts";
 import { createLog } from "./http/log.ts";
 import { createMetrics } from "./http/metrics.ts";
 import type { Settings } from "./settings.ts";
@@ -20,7 +21,8 @@ export interface RunningServer {
 export function serve(settings: Settings, startedAt: number = performance.now()): RunningServer {
   const log = createLog(settings.logLevel);
   const metrics = settings.metricsPort === undefined ? undefined : createMetrics();
-  const limiter = memoryLimiter(settings.limits);
+  const shared = settings.redisUrl === undefined ? undefined : redisLimiter(settings.redisUrl, settings.limits, log);
+  const limiter = shared?.take ?? memoryLimiter(settings.limits);
   const handle = createApp({ settings, routes: apiRoutes(indexCatalog(catalogData), startedAt), limiter, log, metrics });
   const server = Bun.serve({
     port: settings.port,
@@ -47,6 +49,7 @@ export function serve(settings: Settings, startedAt: number = performance.now())
     url: server.url,
     async stop() {
       await Promise.all([server.stop(), metricsServer?.stop()]);
+      shared?.close();
       log.flush();
     },
   };

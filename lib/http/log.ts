@@ -15,6 +15,8 @@ export interface Log {
   /** Present only when requests are logged, so that nobody pays for records that nobody writes. */
   readonly request: ((record: RequestRecord) => void) | undefined;
   readonly info: (message: string) => void;
+  /** Something that an operator should know of, though requests are served. */
+  readonly warn: (message: string) => void;
   readonly error: (message: string, error?: unknown) => void;
   /** Writes what is held back. */
   readonly flush: () => void;
@@ -42,6 +44,9 @@ export function createLog(level: LogLevel): Log {
       : undefined,
     info: (message) => {
       if (chatty) write(line({ level: "info", message }));
+    },
+    warn: (message) => {
+      if (level !== "silent") Bun.stderr.write(line({ level: "warn", message }));
     },
     error: (message, error) => {
       if (level === "silent") return;
