@@ -1,7 +1,8 @@
 /**
  * Stackwright: an HTTP service that writes self-hosted AI-agent stacks.
- * `bun server.ts` starts it; `bun server.ts --version` prints its version. Settings are environment variables: see README.md.
+ * `bun server.ts` starts it; `bun server.ts --help` prints what else it does. Settings are environment variables: see README.md.
  */
+import { healthProblem } from "./lib/healthcheck.ts";
 import { serve } from "./lib/serve.ts";
 import { readSettings, type Settings, SettingsError } from "./lib/settings.ts";
 import { version } from "./lib/version.ts";
@@ -11,8 +12,9 @@ const usage = `Stackwright ${version}
 Starts the HTTP service. Settings are environment variables: PORT, HOST, STACK_API_KEY, REDIS_URL, TRUSTED_PROXIES, CORS_ORIGIN,
 LIMIT_READ, LIMIT_WRITE, LIMIT_GENERATE, LOG_LEVEL, METRICS_PORT, REUSE_PORT.
 
-  --version   print the version
-  --help      print this text
+  --version       print the version
+  --healthcheck   ask the server on HOST and PORT whether it is healthy: exit code 0 or 1
+  --help          print this text
 `;
 
 function settingsOrExit(): Settings {
@@ -28,7 +30,14 @@ function settingsOrExit(): Settings {
 const [argument] = Bun.argv.slice(2);
 if (argument === "--version" || argument === "-v") console.log(version);
 else if (argument === "--help" || argument === "-h") console.log(usage.trimEnd());
-else if (argument !== undefined) {
+else if (argument === "--healthcheck") {
+  // Not all settings: the check must not fail because, say, the key is kept from it.
+  const problem = await healthProblem(Bun.env.HOST?.trim() || "127.0.0.1", Number(Bun.env.PORT?.trim() || 3000));
+  if (problem !== undefined) {
+    console.error(`unhealthy: ${problem}`);
+    process.exitCode = 1;
+  }
+} else if (argument !== undefined) {
   console.error(`Unknown argument "${argument}".\n\n${usage.trimEnd()}`);
   process.exitCode = 2;
 } else {

@@ -61,3 +61,52 @@ export async function run(command: string[], options: { cwd?: string; env?: Reco
   const [stdout, stderr, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
   return { stdout, stderr, code };
 }
+
+/** A port of loopback that nothing listened on a moment ago. */
+export function freePort(): number {
+  const probe = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
+  const { port } = probe;
+  probe.stop(true);
+  return port;
+}
+
+/** A server in a process of its own. */
+export interface ServerProcess extends AsyncDisposable {
+  readonly url: string;
+  readonly process: Bun.Subprocess<"ignore", "ignore", "pipe">;
+  /** What it wrote to standard error so far. */
+  readonly errors: () => string;
+}
+
+/** Starts a program that prints its address as Stackwright does, and waits for that line. */
+export async function startProcess(env: Record<string, string> = {}, command: string[] = ["bun", `${root}/server.ts`], cwd: string = root): Promise<ServerProcess> {
+  const wide = "1000000";
+  const child = Bun.spawn(command, {
+    cwd,
+    env: { ...process.env, PORT: "0", LIMIT_READ: wide, LIMIT_WRITE: wide, LIMIT_GENERATE: wide, ...env },
+    stdin: "ignore",
+    stdout: "ignore",
+    stderr: "pipe",
+  });
+  let errors = "";
+  const url = await new Promise<string>((resolve, reject) => {
+    (async () => {
+      const decoder = new TextDecoder();
+      for await (const chunk of child.stderr) {
+        errors += decoder.decode(chunk, { stream: true });
+        const address = /listens on (http:\/\/\S+?)\/?(?:\s|$)/.exec(errors)?.[1];
+        if (address !== undefined) resolve(address);
+      }
+      reject(new Error(`it ended without listening: ${errors}`));
+    })();
+  });
+  return {
+    url,
+    process: child,
+    errors: () => errors,
+    async [Symbol.asyncDispose]() {
+      child.kill("SIGKILL");
+      await child.exited;
+    },
+  };
+}

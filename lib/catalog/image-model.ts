@@ -5,11 +5,12 @@
 import type { Container, Healthcheck } from "./schema.ts";
 
 const shells = new Set(["sh", "/bin/sh", "bash", "/bin/bash", "ash", "dash"]);
-const floating =
+/** Tags that name no version. */
+export const floating =
   /^(latest|stable|main|master|edge|nightly|dev|develop|canary|release|beta|alpha|rolling|next|lts|community|ce)([-_.]\D*)?$|^(latest|nightly)/i;
 
 /** The programs that a health check starts inside the container. */
-function programs(check: Healthcheck): string[] {
+export function programs(check: Healthcheck): string[] {
   if ("http" in check || "tcp" in check) return [check.tool];
   if ("command" in check) return [check.command[0] ?? ""];
   if ("shell" in check) return ["sh", ...shellPrograms(check.shell)];

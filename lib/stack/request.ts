@@ -16,7 +16,7 @@ const Ids = v.pipe(
 );
 
 /** Host names after RFC 1123, section 2.1: labels of letters, digits and inner hyphens, at most 253 characters. */
-const hostName = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$/;
+const hostName = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$/i;
 
 const oneOf = <const Options extends readonly string[]>(options: Options) => v.picklist(options, `must be one of ${options.join(", ")}`);
 
@@ -34,9 +34,9 @@ const entries = {
   proxy: oneOf(proxies),
   domain: v.pipe(
     v.string("must be a string"),
-    v.toLowerCase(),
     v.regex(hostName, "must be a host name such as stack.example.com"),
-    v.check((name) => !/(^|\.)\d+$/.test(name), "must be a host name, not an address: certificates and subdomains need a name"),
+    v.regex(/^(?!(.*\.)?\d+$)/, "must be a host name, not an address: certificates and subdomains need a name"),
+    v.toLowerCase(),
   ),
   gpu: v.boolean("must be true or false"),
   platform: oneOf(platforms),
