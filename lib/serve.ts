@@ -48,6 +48,7 @@ export function serve(settings: Settings, startedAt: number = performance.now())
   return {
     url: server.url,
     async stop() {
+      // Connections that clients keep open for later are closed at once.
       await Promise.all([server.stop(), metricsServer?.stop()]);
       shared?.close();
       log.flush();

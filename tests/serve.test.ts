@@ -28,6 +28,12 @@ async function until(condition: () => boolean | Promise<boolean>, what: string):
   }
 }
 
+/** Ids of services, those that conflict with another left out. */
+async function services(url: string): Promise<string[]> {
+  const { services } = await payload(await fetch(`${url}/api/v1/services`));
+  return services.filter((service: { conflictsWith: string[] }) => service.conflictsWith.length === 0).map((service: { id: string }) => service.id);
+}
+
 const listens = (url: string) =>
   connect(url).then(
     ({ socket }) => {
@@ -62,7 +68,7 @@ describe("SIGTERM", () => {
 
   test("idle connections do not hold the process", async () => {
     await using server = await startProcess();
-    const idle = await connect(server.url);
+    await connect(server.url);
     const used = await connect(server.url);
     used.socket.write("GET /api/v1/health HTTP/1.1\r\nHost: localhost\r\n\r\n");
     await until(() => used.received().includes("healthy"), "an answer");
@@ -70,7 +76,26 @@ describe("SIGTERM", () => {
     server.process.kill("SIGTERM");
     expect(await server.process.exited).toBe(0);
     expect(performance.now() - before).toBeLessThan(2000);
-    await Promise.all([idle.closed, used.closed]);
+    await used.closed;
+  });
+
+  test("an answer that a client reads slowly is sent to its end", async () => {
+    await using server = await startProcess();
+    const body = JSON.stringify({ name: "slow", services: (await services(server.url)).slice(0, 120) });
+    const { socket, received } = await connect(server.url);
+    socket.write(`POST /api/v1/generate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
+    socket.flush();
+    await until(() => received().includes("\r\n\r\n"), "the head of the answer");
+    socket.pause();
+    server.process.kill("SIGTERM");
+    await Bun.sleep(300);
+    socket.resume();
+    expect(await server.process.exited).toBe(0);
+    const head = received().slice(0, received().indexOf("\r\n\r\n") + 4);
+    const size = Number(/content-length: (\d+)/i.exec(head)?.[1]);
+    await until(() => Buffer.byteLength(received()) >= head.length + size, "the whole answer");
+    expect(size).toBeGreaterThan(100_000);
+    expect(JSON.parse(received().slice(head.length)).data.name).toBe("slow");
   });
 
   test("a second signal ends it at once", async () => {

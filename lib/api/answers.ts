@@ -64,7 +64,13 @@ export const PresetDetail = v.strictObject({
     v.description("Its services."),
   ),
   skills: v.pipe(
-    v.array(v.strictObject({ id: text("Skill pack identifier."), name: text("Display name."), skillCount: count("Number of skills in the pack.") })),
+    v.array(
+      v.strictObject({
+        id: text("Skill pack identifier."),
+        name: text("Display name."),
+        skillCount: count("Number of skills in the pack."),
+      }),
+    ),
     v.description("Its skill packs."),
   ),
   estimatedMemoryMB: count("Estimated memory of the whole stack in megabytes."),
@@ -112,24 +118,15 @@ export const Root = v.strictObject({
   links: v.pipe(v.record(v.string(), v.string()), v.description("Paths of the operations, by name.")),
 });
 
-const errorCodes: Readonly<Record<ErrorCode, true>> = {
-  VALIDATION_ERROR: true,
-  UNAUTHORIZED: true,
-  NOT_FOUND: true,
-  CONFLICT: true,
-  RATE_LIMITED: true,
-  INTERNAL_ERROR: true,
-};
-
-/** The failure envelope. */
-export const Failure = v.strictObject({
-  ok: v.literal(false),
-  error: v.strictObject({
-    code: v.pipe(v.picklist(keysOf(errorCodes)), v.description("What went wrong, for programs.")),
+/** The failure envelope with `code`; `details` tells whether it lists problems one by one. */
+export const failure = (code: ErrorCode, details: boolean) => {
+  const entries = {
+    code: v.pipe(v.literal(code), v.description("What went wrong, for programs.")),
     message: text("What went wrong, for people."),
-    details: v.optional(v.strictObject({ errors: ids("One entry per problem.") })),
-  }),
-});
+  };
+  const problems = { details: v.strictObject({ errors: ids("One entry per problem.") }) };
+  return v.strictObject({ ok: v.literal(false), error: details ? v.strictObject({ ...entries, ...problems }) : v.strictObject(entries) });
+};
 
 /** The success envelope around `data`. */
 export const success = (data: v.GenericSchema) => v.strictObject({ ok: v.literal(true), data });

@@ -1,6 +1,7 @@
 /** The operations of the API and the routes that lead to them. */
+import documentText from "../../openapi.json" with { type: "text" };
 import type { CatalogIndex } from "../catalog/index.ts";
-import { json } from "../http/reply.ts";
+import { envelope, json, type Reply, represent, represented } from "../http/reply.ts";
 import type { Route } from "../http/router.ts";
 import { version } from "../version.ts";
 import { catalogHandlers } from "./catalog.ts";
@@ -8,6 +9,12 @@ import { generateHandler, validateHandler } from "./stack.ts";
 
 /** Path that every operation lies below. */
 export const basePath = "/api/v1";
+
+/** A reply that is made when it is first asked for, so that starting costs nothing, and kept. */
+function once(make: () => string): () => Reply {
+  let reply: Reply | undefined;
+  return () => (reply ??= represented(represent(make())));
+}
 
 /** Makes the routes of the API over a catalog. `startedAt` is in milliseconds of `performance.now()`. */
 export function apiRoutes(index: CatalogIndex, startedAt: number): Route[] {
@@ -17,6 +24,12 @@ export function apiRoutes(index: CatalogIndex, startedAt: number): Route[] {
   const read = { method: "GET", limit: "read", protected: false } as const;
   const write = { method: "POST", protected: true } as const;
   const counts = { services: index.services.size, skillPacks: index.packs.size, presets: index.presets.size };
+  const links = Object.fromEntries(
+    ["health", "services", "skills", "presets", "validate", "generate", "openapi.json"].map((name) => [
+      name.replace(".json", ""),
+      `${basePath}/${name}`,
+    ]),
+  );
   return [
     {
       ...read,
@@ -29,17 +42,8 @@ export function apiRoutes(index: CatalogIndex, startedAt: number): Route[] {
     { ...read, path: `${basePath}/presets/:name`, handle: ({ params }) => handlers.preset(params.name ?? "") },
     { ...write, limit: "write", path: `${basePath}/validate`, handle: ({ request }) => validate(request) },
     { ...write, limit: "generate", path: `${basePath}/generate`, handle: ({ request }) => generate(request) },
-    {
-      ...read,
-      path: "/",
-      handle: () =>
-        json({
-          name: "Stackwright",
-          version,
-          links: Object.fromEntries(
-            ["health", "services", "skills", "presets", "validate", "generate"].map((name) => [name, `${basePath}/${name}`]),
-          ),
-        }),
-    },
+    // The text that `bun run openapi` stored, inlined at bundle time.
+    { ...read, path: `${basePath}/openapi.json`, handle: once(() => documentText as unknown as string) },
+    { ...read, path: "/", handle: once(() => envelope({ name: "Stackwright", version, links })) },
   ];
 }

@@ -31,7 +31,8 @@ interface Node {
 /** A pattern of JSON Schema has no flags: of `i`, the letter ranges are written out. */
 function pattern(regex: RegExp): string {
   if (regex.flags === "") return regex.source;
-  if (regex.flags !== "i" || /[A-Za-z]/.test(regex.source.replace(/a-z|\\[a-z]/g, ""))) throw new Error(`no JSON Schema pattern for ${regex}`);
+  if (regex.flags !== "i" || /[A-Za-z]/.test(regex.source.replace(/a-z|\\[a-z]/g, "")))
+    throw new Error(`no JSON Schema pattern for ${regex}`);
   return regex.source.replaceAll("a-z", "A-Za-z");
 }
 

@@ -127,7 +127,8 @@ export function drift(entry: Service, compose: string): string[] {
       lines.push(`${image}: not in the file`);
       continue;
     }
-    if (own.tags.isDisjointFrom(other.tags)) lines.push(`${image}: tag: ${[...own.tags].join(", ")} here, ${[...other.tags].join(", ")} in the file`);
+    if (own.tags.isDisjointFrom(other.tags))
+      lines.push(`${image}: tag: ${[...own.tags].join(", ")} here, ${[...other.tags].join(", ")} in the file`);
     for (const [what, field] of [
       ["port", "ports"],
       ["mount", "mounts"],
@@ -137,7 +138,9 @@ export function drift(entry: Service, compose: string): string[] {
       for (const name of other[field].difference(own[field])) lines.push(`${image}: ${what} ${name}: only in the file`);
     }
     if (other.healthcheck.size > 0 && own.healthcheck.isDisjointFrom(other.healthcheck)) {
-      lines.push(`${image}: health check: ${[...own.healthcheck].join(", ") || "none"} here, ${[...other.healthcheck].join(", ")} in the file`);
+      lines.push(
+        `${image}: health check: ${[...own.healthcheck].join(", ") || "none"} here, ${[...other.healthcheck].join(", ")} in the file`,
+      );
     }
   }
   for (const [image, other] of theirs) if (!ours.has(image)) lines.push(`${image}:${[...other.tags].join(", ")}: only in the file`);

@@ -7,7 +7,7 @@ import type { Container } from "./schema.ts";
 const templates = /^https:\/\/github\.com\/(coollabsio\/coolify|Dokploy\/templates)\//i;
 
 /** A tag that stands for every release of a major version: `17-alpine`, `v3`, `8`. A long number (`260728`) is a date or a build. */
-const major = /^v?\d{1,2}([-_][a-z][\w.-]*)?$/i;
+const major = /^v?\d{1,2}([-_][a-z][a-z0-9_-]*)?$/i;
 
 export interface Review {
   /** `<id>: <fact>`, one for each unconfirmed fact. */
@@ -43,7 +43,9 @@ export function review(catalog: Catalog): Review {
 }
 
 /** Counts for the documentation: services by category, by maturity within it, and by whether every fact is confirmed. */
-export function counts(catalog: Catalog): { category: string; services: number; stable: number; beta: number; experimental: number; confirmed: number }[] {
+export function counts(
+  catalog: Catalog,
+): { category: string; services: number; stable: number; beta: number; experimental: number; confirmed: number }[] {
   const categories = [...new Set(catalog.services.map(({ category }) => category))];
   return categories.map((category) => {
     const services = catalog.services.filter((service) => service.category === category);

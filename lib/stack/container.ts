@@ -64,7 +64,7 @@ export function volumeName(service: string, volume: string): string {
   return `${service}-${volume}`;
 }
 
-function planEnvironment(name: string, container: Container, service: Service, context: ContainerContext): Record<string, string> {
+function planEnvironment(container: Container, service: Service, context: ContainerContext): Record<string, string> {
   const environment: Record<string, string> = {};
   const add = (entries: Readonly<Record<string, string>>) => {
     for (const [key, value] of Object.entries(entries)) environment[key] = resolveText(value, service, context.scope);
@@ -73,7 +73,7 @@ function planEnvironment(name: string, container: Container, service: Service, c
   for (const [other, addition] of Object.entries(container.whenPresent)) if (context.present.has(other)) add(addition.environment);
   if (container.whenRouted && context.routed.has(service.id)) add(container.whenRouted.environment);
   if (context.gpu && container.gpu) add(container.gpu.environment);
-  if (name === service.id) Object.assign(environment, context.environment);
+  Object.assign(environment, context.environment);
   return environment;
 }
 
@@ -102,8 +102,8 @@ export function planContainer(name: string, container: Container, service: Servi
     platform: context.platform,
     entrypoint: container.entrypoint?.map((word) => containerText(word, service, context.scope)),
     command: container.command?.map((word) => containerText(word, service, context.scope)),
-    environment: planEnvironment(name, container, service, context),
-    mounts: name === service.id ? [...mounts, ...context.mounts] : mounts,
+    environment: planEnvironment(container, service, context),
+    mounts: [...mounts, ...context.mounts],
     ports,
     healthcheck: planHealthcheck(container.healthcheck),
     dependsOn: context.dependsOn,

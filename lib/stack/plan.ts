@@ -143,8 +143,8 @@ export function planStack(index: CatalogIndex, request: StackRequest & { name: s
           : platform && `linux/${container.image.platforms[0]?.split("/")[1]}`,
         hostPort: resolution.ports.of,
         dependsOn: dependencies(name, container, service),
-        environment: service.id === baseServiceId ? gatewayEnvironment : {},
-        mounts: service.id === baseServiceId ? gatewayMounts(resolution) : metricsMounts(service, resolution),
+        environment: name === baseServiceId ? gatewayEnvironment : {},
+        mounts: name === baseServiceId ? gatewayMounts(resolution) : metricsMounts(name, resolution),
         labels: labelsOf(name, service),
         extraHosts: native.size > 0 ? [`${hostAlias}:host-gateway`] : [],
       });
@@ -274,7 +274,7 @@ export function planStack(index: CatalogIndex, request: StackRequest & { name: s
         hostPort: () => undefined,
         dependsOn: Object.fromEntries(Object.keys(container.dependsOn).map((other) => [other, "service_started" as const])),
         environment: {},
-        mounts: main ? proxyMounts(entry.id) : [],
+        mounts: proxyMounts(name),
         labels: { "stackwright.service": entry.id },
         extraHosts: native.size > 0 ? [`${hostAlias}:host-gateway`] : [],
       });
@@ -334,8 +334,8 @@ function gatewayMounts(resolution: Resolution): PlannedMount[] {
 
 const targetsDirectory = "configs/prometheus/targets";
 
-function metricsMounts(service: Service, resolution: Resolution): PlannedMount[] {
-  const scraped = service.id === "prometheus" && resolution.services.some((other) => other.metrics);
+function metricsMounts(container: string, resolution: Resolution): PlannedMount[] {
+  const scraped = container === "prometheus" && resolution.services.some((other) => other.metrics);
   return scraped ? [{ type: "bind", source: `./${targetsDirectory}`, target: "/etc/prometheus/targets", readOnly: true }] : [];
 }
 
@@ -354,14 +354,21 @@ function metricsTargets(resolution: Resolution, present: ReadonlySet<string>, na
   });
 }
 
-function proxyMounts(id: ReverseProxy["id"]): PlannedMount[] {
+/** The rendered files that a container of a proxy reads, where it reads them. */
+function proxyMounts(container: string): PlannedMount[] {
   const mount = (source: string, target: string): PlannedMount => ({ type: "bind", source, target, readOnly: true });
-  if (id === "caddy") return [mount("./Caddyfile", "/etc/caddy/Caddyfile")];
-  if (id === "traefik") return [mount("./traefik.yml", "/etc/traefik/traefik.yml"), mount("./configs/traefik", "/etc/traefik/dynamic")];
-  return [
-    mount("./nginx.conf", "/etc/nginx/nginx.conf"),
-    mount("./configs/nginx/certificates.sh", "/docker-entrypoint.d/10-certificates.sh"),
-  ];
+  switch (container) {
+    case "caddy":
+      return [mount("./Caddyfile", "/etc/caddy/Caddyfile")];
+    case "traefik":
+      return [mount("./traefik.yml", "/etc/traefik/traefik.yml"), mount("./configs/traefik", "/etc/traefik/dynamic")];
+    case "nginx":
+      return [mount("./nginx.conf", "/etc/nginx/nginx.conf"), mount("./configs/nginx/certificates.sh", "/docker-entrypoint.d/10-certificates.sh")];
+    case "certbot":
+      return [mount("./configs/nginx/certbot.sh", "/certbot.sh"), mount("./configs/nginx/domains", "/domains")];
+    default:
+      return [];
+  }
 }
 
 /** Merges plain objects deeply; of two values that are not both objects, the later wins; arrays are joined. */
