@@ -2,13 +2,22 @@
 import type { Catalog } from "./catalog/load.ts";
 import { embed } from "./embed.macro.ts" with { type: "macro" };
 
-const embedded = JSON.parse(embed() as unknown as string) as { catalog: Catalog; templates: Record<string, string> };
+const embedded = embed() as unknown as Awaited<ReturnType<typeof embed>>;
+
+let skills: Catalog["skills"] | undefined;
 
 /** The checked catalog. */
-export const catalogData: Catalog = embedded.catalog;
+export const catalogData: Catalog = {
+  ...(JSON.parse(embedded.catalog) as Omit<Catalog, "skills">),
+  // Half of all text, and needed by stacks with skill packs alone: parsed when the first one comes.
+  get skills() {
+    skills ??= JSON.parse(embedded.skills) as Catalog["skills"];
+    return skills;
+  },
+};
 
 /** File content by path below `templates/`. */
-export const templates: Readonly<Record<string, string>> = embedded.templates;
+export const templates: Readonly<Record<string, string>> = JSON.parse(embedded.templates);
 
 /** The content of a template that must exist. */
 export function template(path: string): string {

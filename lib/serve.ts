@@ -3,7 +3,6 @@ import { apiRoutes } from "./api/index.ts";
 import { indexCatalog } from "./catalog/index.ts";
 import { catalogData } from "./embedded.ts";
 import { createApp } from "./http/app.ts";
-import { bodyLimit } from "./http/body.ts";
 import { memoryLimiter } from "./http/limit.ts";
 import { redisLimiter } from "./http/limit-redis.ts";
 import { createLog } from "./http/log.ts";
@@ -29,8 +28,8 @@ export function serve(settings: Settings, startedAt: number = performance.now())
     hostname: settings.host,
     reusePort: settings.reusePort,
     development: false,
-    // A little more than a body may have, so that the handler can say what is wrong.
-    maxRequestBodySize: bodyLimit * 16,
+    // None of Bun's own: the handler reads no more than a body may have and says what is wrong; Bun drops what is not read.
+    maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     fetch: handle,
   });
   const metricsServer =

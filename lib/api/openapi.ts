@@ -442,7 +442,7 @@ export async function openApiDocument(index: CatalogIndex): Promise<JsonSchema> 
               schema: {
                 type: "object",
                 description: "An OpenAPI document.",
-                properties: { openapi: { type: "string", pattern: "^3.1.d+$" } },
+                properties: { openapi: { type: "string", pattern: "^3\\.1\\.\\d+$" } },
                 required: ["openapi"],
               },
             }

@@ -38,7 +38,9 @@ export function indexCatalog(catalog: Catalog): CatalogIndex {
     services: new Map(catalog.services.map((service) => [service.id, service])),
     packs: new Map(catalog.packs.map((pack) => [pack.id, pack])),
     presets: new Map(catalog.presets.map((preset) => [preset.id, preset])),
-    skills: catalog.skills,
+    get skills() {
+      return catalog.skills;
+    },
     conflicts,
     memory: new Map(
       catalog.services.map((service) => [

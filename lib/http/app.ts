@@ -31,7 +31,8 @@ const exposed = "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Re
 
 /** Splits the target of a request into path and query, without the cost of a `URL`. */
 function split(url: string): { path: string; query: string } {
-  const start = url.indexOf("/", url.indexOf("//") + 2);
+  // Without a usable Host (HTTP/1.0, or one that is no host name), the URL of the request is its path alone.
+  const start = url.charCodeAt(0) === 47 ? 0 : url.indexOf("/", url.indexOf("//") + 2);
   if (start < 0) return { path: "/", query: "" };
   let end = url.indexOf("#", start);
   if (end < 0) end = url.length;
@@ -107,14 +108,14 @@ export function createApp(options: AppOptions): (request: Request, peer: Peer) =
     return failure(new ApiError(500, "INTERNAL_ERROR", "An unexpected error occurred. It was logged under the id in X-Request-Id."), id);
   }
 
-  function preflight(match: Match): Reply {
+  function preflight(match: Match, path: string): Reply {
     const allow =
       match.kind === "found"
         ? `${match.route.method === "GET" ? "GET, HEAD" : match.route.method}, OPTIONS`
         : match.kind === "other-method"
           ? match.allow
           : undefined;
-    if (allow === undefined) throw notFound("OPTIONS");
+    if (allow === undefined) throw notFound(path);
     return {
       status: 204,
       headers: {
@@ -136,6 +137,8 @@ export function createApp(options: AppOptions): (request: Request, peer: Peer) =
   }
 
   function answer(request: Request, match: Match, path: string, query: string, limit: LimitState, keyed: boolean): Reply | Promise<Reply> {
+    // Before the limit: a browser whose preflight is refused cannot read the 429 of the request either.
+    if (request.method === "OPTIONS") return preflight(match, path);
     if (!limit.allowed) {
       const seconds = Math.max(1, Math.ceil((limit.resetAt - Date.now()) / 1000));
       throw new ApiError(
@@ -146,7 +149,6 @@ export function createApp(options: AppOptions): (request: Request, peer: Peer) =
         { "Retry-After": String(seconds) },
       );
     }
-    if (request.method === "OPTIONS") return preflight(match);
     if (match.kind === "none") throw notFound(path);
     if (match.kind === "other-method") {
       throw new ApiError(405, "NOT_FOUND", `${request.method} is not allowed on ${path}; allowed: ${match.allow}.`, undefined, {

@@ -32,12 +32,21 @@ const noStore: Readonly<Record<string, string>> = Object.freeze({ "Cache-Control
 /** Makes the representation of a text that does not change while the process lives. */
 export function represent(text: string, type: string = "application/json"): Representation {
   const identity = encoder.encode(text);
+  // Compressed when first asked for: the server starts in a fraction of the time, and most codings are never wanted.
+  let gzip: Uint8Array | undefined;
+  let zstd: Uint8Array | undefined;
   return {
     type,
     etag: `"${Bun.hash(identity).toString(36)}"`,
     identity,
-    gzip: Bun.gzipSync(identity, { level: 9 }),
-    zstd: Bun.zstdCompressSync(identity, { level: 12 }),
+    get gzip() {
+      gzip ??= Bun.gzipSync(identity, { level: 9 });
+      return gzip;
+    },
+    get zstd() {
+      zstd ??= Bun.zstdCompressSync(identity, { level: 12 });
+      return zstd;
+    },
   };
 }
 

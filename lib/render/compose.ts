@@ -95,7 +95,7 @@ function service(container: PlannedContainer): Mapping {
 
 /** Renders the Compose file. */
 export function renderCompose(plan: Plan): BundleFile[] {
-  let text = `# The stack "${plan.name}". Settings and secrets come from .env, which scripts/start.sh writes.\nname: ${JSON.stringify(plan.slug)}\n\n${common}\nservices:\n`;
+  let text = `# The stack "${plan.name}". Settings and secrets come from .env, which scripts/start.sh writes.\nname: ${JSON.stringify(plan.slug)}\n\n${common}\nservices:${plan.containers.length === 0 ? " {}" : ""}\n`;
   for (const container of plan.containers) {
     const description = container.options.description;
     text += `${description ? `  # ${description}\n` : ""}  ${container.name}:\n${printMapping(service(container), "    ")}\n`;

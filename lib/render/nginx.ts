@@ -65,7 +65,7 @@ ${proxy.reach === "public" ? '    add_header Strict-Transport-Security "max-age=
   const content = `# Reverse proxy of the stack "${plan.name}".
 user nginx;
 worker_processes auto;
-error_log /dev/stderr warn;
+error_log stderr warn;
 pid /var/run/nginx.pid;
 
 events {

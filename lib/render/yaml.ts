@@ -8,11 +8,22 @@ const flowKeys = new Set(["test", "command", "entrypoint", "cap_drop", "cap_add"
 const plain = /^(?:\.\/|[A-Za-z_/])[\w./@%+=:-]*$/;
 const reserved = /^(?:y|n|yes|no|on|off|true|false|null|nan|inf)$/i;
 
+/** What strings were printed as: stacks share most of theirs. Emptied when full, so that it stays bounded. */
+const printed = new Map<string, string>();
+const maxPrinted = 20_000;
+const maxLength = 200;
+
 /** A scalar: plain where no YAML 1.1 or 1.2 parser can take it for anything but the string, else double-quoted. */
 export function scalar(value: string | number | boolean | null): string {
   if (typeof value !== "string") return String(value);
-  if (plain.test(value) && !reserved.test(value) && !value.endsWith(":") && !value.includes("://")) return value;
-  return JSON.stringify(value);
+  let text = printed.get(value);
+  if (text === undefined) {
+    text = plain.test(value) && !reserved.test(value) && !value.endsWith(":") && !value.includes("://") ? value : JSON.stringify(value);
+    if (value.length > maxLength) return text;
+    if (printed.size >= maxPrinted) printed.clear();
+    printed.set(value, text);
+  }
+  return text;
 }
 
 function isScalar(value: Yaml): value is string | number | boolean | null {
@@ -20,7 +31,9 @@ function isScalar(value: Yaml): value is string | number | boolean | null {
 }
 
 function isEmpty(value: object): boolean {
-  return Array.isArray(value) ? value.length === 0 : !Object.values(value).some((entry) => entry !== undefined);
+  if (Array.isArray(value)) return value.length === 0;
+  for (const key in value) if ((value as Record<string, unknown>)[key] !== undefined) return false;
+  return true;
 }
 
 /** Prints the entries of a mapping, each line indented by `indent`. Entries that are `undefined` are left out. */

@@ -121,19 +121,49 @@ function dereference(reference: string, service: Service, consumer: string, scop
 
 const dollar = /\$(?:\{([A-Z][A-Z0-9_]*)\})?/g;
 
+/** A text of the catalog, cut where something is filled in. */
+type Piece = { readonly kind: "text" | "variable" | "reference"; readonly value: string };
+
+const pieces = new Map<string, readonly Piece[]>();
+const marks = new RegExp(`${dollar.source}|${referencePattern.source}`, "g");
+
+/** Cuts a text, once: texts are the catalog's, so there is no end to how often the same one comes. */
+function cut(text: string): readonly Piece[] {
+  const known = pieces.get(text);
+  if (known !== undefined) return known;
+  const found: Piece[] = [];
+  let at = 0;
+  for (const match of text.matchAll(marks)) {
+    if (match.index > at) found.push({ kind: "text", value: text.slice(at, match.index) });
+    const [whole, variable, reference] = match;
+    if (reference !== undefined) found.push({ kind: "reference", value: reference });
+    else if (variable !== undefined) found.push({ kind: "variable", value: variable });
+    else found.push({ kind: "text", value: "$$" });
+    at = match.index + whole.length;
+  }
+  if (at < text.length) found.push({ kind: "text", value: text.slice(at) });
+  pieces.set(text, found);
+  return found;
+}
+
 /** Resolves the references and variables of a text into Compose's notation; any other `$` is escaped for Compose. */
 export function resolveText(text: string, service: Service, scope: ReferenceScope, consumer: string = service.id): string {
-  const withVariables = text.includes("$")
-    ? text.replace(dollar, (_, name?: string) => (name === undefined ? "$$" : scope.variables.reference(name)))
-    : text;
-  return withVariables.includes("{{")
-    ? withVariables.replace(referencePattern, (_, reference: string) => dereference(reference, service, consumer, scope))
-    : withVariables;
+  if (!text.includes("$") && !text.includes("{{")) return text;
+  let resolved = "";
+  for (const { kind, value } of cut(text)) {
+    if (kind === "text") resolved += value;
+    else if (kind === "reference") resolved += dereference(value, service, consumer, scope);
+    // The default of a setting may hold references of its own.
+    else resolved += resolveReferences(scope.variables.reference(value), service, consumer, scope);
+  }
+  return resolved;
+}
+
+function resolveReferences(text: string, service: Service, consumer: string, scope: ReferenceScope): string {
+  return text.includes("{{") ? text.replace(referencePattern, (_, reference: string) => dereference(reference, service, consumer, scope)) : text;
 }
 
 /** Resolves the references of a file's content, where `$` has no meaning of ours. */
 export function resolveContent(text: string, service: Service, scope: ReferenceScope): string {
-  return text.includes("{{")
-    ? text.replace(referencePattern, (_, reference: string) => dereference(reference, service, service.id, scope))
-    : text;
+  return resolveReferences(text, service, service.id, scope);
 }

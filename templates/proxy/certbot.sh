@@ -17,6 +17,7 @@ obtain() {
 
 install() {
   from=/etc/letsencrypt/acme/live/stack
+  [ -s "$from/privkey.pem" ] && [ -s "$from/fullchain.pem" ] || return 1
   mkdir -p "$live"
   cp "$from/privkey.pem" "$live/privkey.pem.new"
   cp "$from/fullchain.pem" "$live/fullchain.pem.new"
@@ -27,8 +28,7 @@ install() {
 
 trap 'exit 0' TERM INT
 while :; do
-  if obtain; then
-    install
+  if obtain && install; then
     sleep 43200 &
   else
     echo "certbot: no certificate yet; trying again in ten minutes" >&2

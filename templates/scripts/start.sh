@@ -82,17 +82,27 @@ write_env
 need_docker
 docker compose config --quiet || fail "the settings in .env do not fit docker-compose.yml"
 
+services=$(docker compose config --services)
+if [ -z "$services" ]; then
+  say "nothing of this stack runs in containers"
+  exit 0
+fi
+
 # The gateway first: a companion that cannot start must not keep it down.
-gateway=$(docker compose config --services | grep -x openclaw || true)
-if [ -n "$gateway" ]; then docker compose up -d openclaw || fail "the gateway did not start: docker compose logs openclaw"; fi
-docker compose up -d --remove-orphans || say "some containers did not start; waiting for the others"
+if printf '%s\n' "$services" | grep -qx openclaw; then docker compose up -d openclaw || fail "the gateway did not start: docker compose logs openclaw"; fi
+if ! docker compose up -d --remove-orphans; then
+  # Compose gives up at the first container that does not start; the others are started by themselves.
+  say "not everything started; starting the rest one by one"
+  for name in $services; do docker compose up -d "$name" >/dev/null 2>&1 & done
+  wait
+fi
 
 say "waiting until everything is healthy"
 if wait_until_ready "${START_TIMEOUT:-900}"; then
-  say "" "everything is healthy:"
+  say "everything is healthy:"
   containers | awk 'NF > 5 { line = "  " $1; for (i = 6; i <= NF; i++) line = line "  " $i; print line }'
 else
-  say "" "not healthy:"
+  say "not healthy:"
   { in_state waiting; in_state sick; } | sort -u | while read -r name; do say "  $name (docker compose logs $name)"; done
   exit 1
 fi

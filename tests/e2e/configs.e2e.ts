@@ -65,6 +65,7 @@ async function checkProxy(folder: string, request: StackRequest): Promise<void> 
     const text = (await Bun.file(`${folder}/nginx.conf`).text())
       .replace("user nginx;", "user www-data;")
       .replaceAll("/etc/letsencrypt/live/stack/", `${prefix}/`)
+      .replace("access_log /dev/stdout;", "access_log off;")
       .replace("/var/run/nginx.pid", `${prefix}/pid`);
     await Bun.write(`${prefix}/nginx.conf`, text);
     const { code, stderr } = await run(["nginx", "-t", "-q", "-c", `${prefix}/nginx.conf`]);

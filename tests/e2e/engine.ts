@@ -15,6 +15,8 @@ export async function must(command: string[], options: Parameters<typeof run>[1]
 const base = "debian:bookworm-slim";
 const prefix = "stackwright-proof";
 const images = `${import.meta.dir}/images`;
+/** Stands for Compose's tag that empties a list. */
+const reset = "(reset)";
 
 /** Image references that this engine has. */
 async function present(): Promise<Set<string>> {
@@ -288,16 +290,23 @@ export async function unpack(request: Record<string, unknown>, into?: string): P
           STANDIN_WRITABLE: writable.join(" "),
           ...(container?.oneShot ? { STANDIN_ONESHOT: "1" } : {}),
         },
+        // What the host may not be able to give is not what the proofs are about.
+        ...(container?.privileged ? { privileged: false } : {}),
+        ...(container && container.devices.length > 0 ? { devices: reset } : {}),
       };
     }
-    if (Object.keys(override).length > 0) await Bun.write(`${folder}/docker-compose.override.yml`, JSON.stringify({ services: override }));
+    if (Object.keys(override).length > 0)
+      await Bun.write(
+        `${folder}/docker-compose.override.yml`,
+        JSON.stringify({ services: override }).replaceAll(JSON.stringify(reset), "!reset []"),
+      );
     else await rm(`${folder}/docker-compose.override.yml`, { force: true });
   }
   const stack: Stack = {
     folder,
     project: compose.name,
     standins,
-    script: (name, ...args) => run([`${folder}/scripts/${name}.sh`, ...args], { cwd: "/", env: { START_TIMEOUT: "240" } }),
+    script: (name, ...args) => run([`${folder}/scripts/${name}.sh`, ...args], { cwd: "/", env: { START_TIMEOUT: "420" } }),
     compose: (...args) => must(["docker", "compose", ...args], { cwd: folder }),
     async env() {
       const text = await Bun.file(`${folder}/.env`).text();

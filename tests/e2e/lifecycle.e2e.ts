@@ -204,7 +204,9 @@ async function mirror(registry: string) {
   const child = Bun.spawn([registry, "serve", config], { stdout: "ignore", stderr: "ignore" });
   for (let tries = 0; tries < 50 && !(await run(["curl", "-s", "http://127.0.0.1:15055/v2/"])).stdout; tries++) await Bun.sleep(100);
   const path = `${stack.folder}/docker-compose.override.yml`;
-  const override = (await Bun.file(path).exists()) ? JSON.parse(await Bun.file(path).text()) : { services: {} };
+  const override = (await Bun.file(path).exists())
+    ? JSON.parse((await Bun.file(path).text()).replaceAll("!reset []", "[]"))
+    : { services: {} };
   const { services } = JSON.parse(await must(["docker", "compose", "config", "--format", "json"], { cwd: stack.folder })) as {
     services: Record<string, { image: string }>;
   };
