@@ -34,7 +34,8 @@ const compiled = new Map<object, ValidateFunction>();
 export function resolve<T extends object>(value: T | { $ref: string }): T {
   if (!("$ref" in value)) return value;
   let found: unknown = document;
-  for (const part of value.$ref.slice(2).split("/")) found = (found as Record<string, unknown>)[part.replaceAll("~1", "/").replaceAll("~0", "~")];
+  for (const part of value.$ref.slice(2).split("/"))
+    found = (found as Record<string, unknown>)[part.replaceAll("~1", "/").replaceAll("~0", "~")];
   return found as T;
 }
 
@@ -58,7 +59,9 @@ export function invalid(schema: object, value: unknown): string[] {
 /** The template of the document that a path belongs to. */
 export function templateOf(path: string): string | undefined {
   if (Object.hasOwn(paths, path)) return path;
-  return Object.keys(paths).find((template) => template.includes("{") && new RegExp(`^${template.replace(/\{\w+\}/g, "[^/]+")}$`).test(path));
+  return Object.keys(paths).find(
+    (template) => template.includes("{") && new RegExp(`^${template.replace(/\{\w+\}/g, "[^/]+")}$`).test(path),
+  );
 }
 
 /** Methods of a path, as `Allow` should list them. */
@@ -115,7 +118,8 @@ export function undocumented(method: string, path: string, answer: Answer): stri
   const template = templateOf(path);
   const bodiless = method === "HEAD" || status === 204 || status === 304;
   if (bodiless && body.length > 0) problems.push("has a body, though it must not");
-  if (!bodiless && headers.get("content-length") !== String(body.length)) problems.push(`Content-Length is ${headers.get("content-length")} for ${body.length} bytes`);
+  if (!bodiless && headers.get("content-length") !== String(body.length))
+    problems.push(`Content-Length is ${headers.get("content-length")} for ${body.length} bytes`);
   if (template !== undefined && method === "OPTIONS") {
     if (status !== 204) problems.push(`OPTIONS is answered with ${status}`);
     if (headers.get("allow") !== allowed(template)) problems.push(`Allow is ${headers.get("allow")} instead of ${allowed(template)}`);

@@ -43,6 +43,14 @@ export function checkCatalog(catalog: Catalog): string[] {
     if (!services.has(other)) problems.push(`${id}: ${field}: there is no service "${other}"`);
   };
 
+  const usedAnywhere = new Set<string>();
+  for (const service of catalog.services) {
+    for (const container of Object.values(service.containers)) {
+      for (const { text } of texts(service, container)) for (const variable of variablesIn(text)) usedAnywhere.add(variable);
+    }
+  }
+  const given = new Set(catalog.services.flatMap((service) => Object.keys(service.agent?.environment ?? {})));
+
   if (!services.has("openclaw")) problems.push("openclaw: the base service is missing");
   for (const service of catalog.services) {
     for (const name of [...Object.keys(service.secrets), ...Object.keys(service.settings)]) claim(owners, name, service.id, "variable");
@@ -75,7 +83,6 @@ export function checkCatalog(catalog: Catalog): string[] {
     if (service.engine && !(`${variableStem(id)}_PASSWORD` in service.secrets))
       say(`engine: a server needs the secret ${variableStem(id)}_PASSWORD`);
 
-    const used = new Set<string>();
     const mounted = new Set<string>();
     const volumes = new Set<string>();
     for (const [name, container] of Object.entries(service.containers)) {
@@ -108,13 +115,13 @@ export function checkCatalog(catalog: Catalog): string[] {
       for (const { text, also } of texts(service, container)) {
         const within = new Set([id, ...service.requires, ...(also ? [also] : [])]);
         for (const variable of variablesIn(text)) {
-          used.add(variable);
           const owner = owners.get(variable);
           if (owner === undefined) say(`${name}: \${${variable}} is no secret or setting`);
           else if (owner !== "the stack" && !within.has(owner))
             say(`${name}: \${${variable}} belongs to ${owner}, which is neither required nor named in whenPresent`);
         }
         for (const reference of referencesIn(text)) checkReference(service, name, reference, within);
+        if (!text.includes("${")) continue;
         const plain = text.replace(/\$\{[A-Z][A-Z0-9_]*\}/g, "");
         if (/\$\{/.test(plain)) say(`${name}: "${text}" holds a \${…} that is not a plain variable`);
       }
@@ -125,12 +132,7 @@ export function checkCatalog(catalog: Catalog): string[] {
     }
     for (const variable of [...Object.keys(service.secrets), ...Object.keys(service.settings)]) {
       const shared = service.engine && variable === `${variableStem(id)}_PASSWORD`;
-      const elsewhere = catalog.services.some((other) =>
-        Object.values(other.containers).some((container) =>
-          Array.from(texts(other, container)).some(({ text }) => variablesIn(text).includes(variable)),
-        ),
-      );
-      if (!used.has(variable) && !shared && !elsewhere) say(`variable ${variable} is used nowhere`);
+      if (!usedAnywhere.has(variable) && !shared) say(`variable ${variable} is used nowhere`);
     }
     for (const [path, content] of Object.entries(service.files)) {
       const covered = mounted.has(path) || Array.from(mounted).some((directory) => path.startsWith(`${directory}/`));
@@ -188,16 +190,14 @@ export function checkCatalog(catalog: Catalog): string[] {
     const offered = new Set<string>(
       [...pack.requiredServices, ...pack.optionalServices].flatMap((id) => Object.keys(services.get(id)?.agent?.environment ?? {})),
     );
-    const everywhere = new Set(catalog.services.flatMap((service) => Object.keys(service.agent?.environment ?? {})));
     for (const skill of catalog.skills[pack.id] ?? []) {
       for (const [file, text] of Object.entries(skill.files)) {
-        for (const match of text.matchAll(/\$\{?([A-Z][A-Z0-9]*_[A-Z0-9_]+)\b/g)) {
-          const name = match[1] as string;
-          if (everywhere.has(name) && !offered.has(name))
+        for (const name of new Set(Array.from(text.matchAll(/\$\{?([A-Z][A-Z0-9]*_[A-Z0-9_]+)\b/g), (match) => match[1] as string))) {
+          if (given.has(name) && !offered.has(name))
             problems.push(
               `pack ${pack.id}: ${skill.name}/${file}: $${name} comes from a service that the pack neither requires nor lists as optional`,
             );
-          if (!everywhere.has(name) && !new RegExp(`(^|[\\s;(])(export |read (-r )?)?${name}=|for ${name} in`, "m").test(text))
+          if (!given.has(name) && !new RegExp(`(^|[\\s;(])(export |read (-r )?)?${name}=|for ${name} in`, "m").test(text))
             problems.push(
               `pack ${pack.id}: ${skill.name}/${file}: $${name} is given by no service's agent.environment and not set in the text`,
             );

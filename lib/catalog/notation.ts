@@ -28,12 +28,12 @@ export const stackSettings: Readonly<Record<string, { readonly description: stri
 
 /** Names of the variables in a text, in order of appearance. */
 export function variablesIn(text: string): string[] {
-  return Array.from(text.matchAll(variablePattern), (match) => match[1] as string);
+  return text.includes("${") ? Array.from(text.matchAll(variablePattern), (match) => match[1] as string) : [];
 }
 
 /** References in a text, in order of appearance. */
 export function referencesIn(text: string): string[] {
-  return Array.from(text.matchAll(referencePattern), (match) => match[1] as string);
+  return text.includes("{{") ? Array.from(text.matchAll(referencePattern), (match) => match[1] as string) : [];
 }
 
 /** The upper-case stem of a service's variables: `paperless-ngx` becomes `PAPERLESS_NGX`. */

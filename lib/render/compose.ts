@@ -1,8 +1,11 @@
 /** `docker-compose.yml`, after the Compose Specification. */
+import type { Container } from "../catalog/schema.ts";
+import { memo } from "../memo.ts";
 import type { PlannedContainer, PlannedMount, PlannedPort } from "../stack/container.ts";
+import type { PlannedHealthcheck } from "../stack/healthcheck.ts";
 import type { Plan } from "../stack/plan.ts";
 import type { BundleFile } from "./file.ts";
-import { printMapping, type Yaml } from "./yaml.ts";
+import { printMapping, scalar, type Yaml } from "./yaml.ts";
 
 type Mapping = { [key: string]: Yaml | undefined };
 
@@ -40,22 +43,12 @@ function port({ address, published, target, protocol }: PlannedPort): string {
   return `${address}:${published}:${target}${protocol === "udp" ? "/udp" : ""}`;
 }
 
-/** The container's entry under `services`, keys in the order in which people read them. */
-function service(container: PlannedContainer): Mapping {
-  const { options, healthcheck } = container;
-  const memory: Mapping = container.memoryMB > 0 ? { reservations: { memory: `${container.memoryMB}M` } } : {};
-  if (container.gpu)
-    memory.reservations = {
-      ...(memory.reservations as Mapping),
-      devices: [{ driver: "nvidia", count: "all", capabilities: ["gpu"] }],
-    } as Yaml;
-  return {
-    "<<": "*common",
-    image: container.image,
-    platform: container.platform,
-    restart: container.role === "job" ? "no" : undefined,
-    entrypoint: container.entrypoint,
-    command: container.command,
+const indent = "    ";
+const print = (mapping: Mapping) => printMapping(mapping, indent);
+
+/** What a container's entry takes from the catalog alone, printed once. */
+const printOptions = memo((options: Container) =>
+  print({
     user: options.user,
     working_dir: options.workingDir,
     hostname: options.hostname,
@@ -75,22 +68,60 @@ function service(container: PlannedContainer): Mapping {
     devices: some(options.devices),
     sysctls: someEntries(options.sysctls),
     ulimits: someEntries(options.ulimits),
-    extra_hosts: some(container.extraHosts),
-    environment: someEntries(container.environment),
-    volumes: some(container.mounts.map(mount)),
-    tmpfs: some(options.tmpfs),
-    ports: some(container.ports.map(port)),
-    depends_on: someEntries(Object.fromEntries(Object.entries(container.dependsOn).map(([name, condition]) => [name, { condition }]))),
-    healthcheck: healthcheck && {
-      test: healthcheck.test?.map((word) => word.replaceAll("$", "$$$$")),
-      interval: `${healthcheck.interval}s`,
-      timeout: `${healthcheck.timeout}s`,
-      retries: healthcheck.retries,
-      start_period: `${healthcheck.startPeriod}s`,
+  }),
+);
+
+const printTmpfs = memo((tmpfs: readonly string[]) => print({ tmpfs: some(tmpfs) }));
+const printEntrypoint = memo((entrypoint: readonly string[]) => print({ entrypoint }));
+const printCommand = memo((command: readonly string[]) => print({ command }));
+
+const printHealthcheck = memo(({ test, interval, timeout, retries, startPeriod }: PlannedHealthcheck) =>
+  print({
+    healthcheck: {
+      test: test?.map((word) => word.replaceAll("$", "$$$$")),
+      interval: `${interval}s`,
+      timeout: `${timeout}s`,
+      retries,
+      start_period: `${startPeriod}s`,
     },
-    labels: someEntries(container.labels),
-    deploy: someEntries(memory) && { resources: memory },
-  };
+  }),
+);
+
+function deploy({ memoryMB, gpu }: PlannedContainer): Mapping {
+  const memory: Mapping = memoryMB > 0 ? { memory: `${memoryMB}M` } : {};
+  if (gpu) memory.devices = [{ driver: "nvidia", count: "all", capabilities: ["gpu"] }];
+  const reservations = someEntries(memory);
+  return { deploy: reservations && { resources: { reservations: reservations as Yaml } } };
+}
+
+/** A mapping of strings, which most of a Compose file consists of. */
+function printStrings(name: string, record: Readonly<Record<string, string>>): string {
+  let text = "";
+  for (const key in record) text += `${indent}  ${scalar(key)}: ${scalar(record[key] as string)}\n`;
+  return text === "" ? "" : `${indent}${name}:\n${text}`;
+}
+
+/** The container's entry under `services`, keys in the order in which people read them. */
+function printContainer(container: PlannedContainer): string {
+  const { options } = container;
+  let dependencies = "";
+  for (const name in container.dependsOn) dependencies += `${indent}  ${scalar(name)}:\n${indent}    condition: ${container.dependsOn[name]}\n`;
+  return (
+    `${indent}<<: *common\n` +
+    print({ image: container.image, platform: container.platform, restart: container.role === "job" ? "no" : undefined }) +
+    (container.entrypoint ? printEntrypoint(container.entrypoint) : "") +
+    (container.command ? printCommand(container.command) : "") +
+    printOptions(options) +
+    print({ extra_hosts: some(container.extraHosts) }) +
+    printStrings("environment", container.environment) +
+    print({ volumes: some(container.mounts.map(mount)) }) +
+    printTmpfs(options.tmpfs) +
+    print({ ports: some(container.ports.map(port)) }) +
+    (dependencies === "" ? "" : `${indent}depends_on:\n${dependencies}`) +
+    (container.healthcheck ? printHealthcheck(container.healthcheck) : "") +
+    printStrings("labels", container.labels) +
+    print(deploy(container))
+  );
 }
 
 /** Renders the Compose file. */
@@ -98,7 +129,7 @@ export function renderCompose(plan: Plan): BundleFile[] {
   let text = `# The stack "${plan.name}". Settings and secrets come from .env, which scripts/start.sh writes.\nname: ${JSON.stringify(plan.slug)}\n\n${common}\nservices:${plan.containers.length === 0 ? " {}" : ""}\n`;
   for (const container of plan.containers) {
     const description = container.options.description;
-    text += `${description ? `  # ${description}\n` : ""}  ${container.name}:\n${printMapping(service(container), "    ")}\n`;
+    text += `${description ? `  # ${description}\n` : ""}  ${container.name}:\n${printContainer(container)}\n`;
   }
   if (plan.volumes.size > 0) {
     text += "volumes:\n";

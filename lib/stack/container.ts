@@ -1,5 +1,6 @@
 /** One container of a stack, fully decided: what `render/compose.ts` prints. */
 import type { Container, Service } from "../catalog/schema.ts";
+import { entriesOf, memo } from "../memo.ts";
 import { type PlannedHealthcheck, planHealthcheck } from "./healthcheck.ts";
 import { type ReferenceScope, resolveText } from "./references.ts";
 
@@ -67,10 +68,10 @@ export function volumeName(service: string, volume: string): string {
 function planEnvironment(container: Container, service: Service, context: ContainerContext): Record<string, string> {
   const environment: Record<string, string> = {};
   const add = (entries: Readonly<Record<string, string>>) => {
-    for (const [key, value] of Object.entries(entries)) environment[key] = resolveText(value, service, context.scope);
+    for (const [key, value] of entriesOf(entries)) environment[key] = resolveText(value, service, context.scope);
   };
   add(container.environment);
-  for (const [other, addition] of Object.entries(container.whenPresent)) if (context.present.has(other)) add(addition.environment);
+  for (const [other, addition] of entriesOf(container.whenPresent)) if (context.present.has(other)) add(addition.environment);
   if (container.whenRouted && context.routed.has(service.id)) add(container.whenRouted.environment);
   if (context.gpu && container.gpu) add(container.gpu.environment);
   Object.assign(environment, context.environment);
@@ -100,8 +101,8 @@ export function planContainer(name: string, container: Container, service: Servi
     role: name === service.id ? "main" : container.oneShot ? "job" : "component",
     image,
     platform: context.platform,
-    entrypoint: container.entrypoint?.map((word) => containerText(word, service, context.scope)),
-    command: container.command?.map((word) => containerText(word, service, context.scope)),
+    entrypoint: container.entrypoint && commandWords(container.entrypoint, service, context.scope),
+    command: container.command && commandWords(container.command, service, context.scope),
     environment: planEnvironment(container, service, context),
     mounts: [...mounts, ...context.mounts],
     ports,
@@ -121,8 +122,15 @@ export function bindVariable(service: string): string {
   return `${service.toUpperCase().replaceAll("-", "_")}_BIND_ADDRESS`;
 }
 
+/** The words of a command that are the same in every stack; `undefined` when there are references in it. */
+const fixedWords = memo((words: readonly string[]) => ({
+  words: words.some((word) => word.includes("{{")) ? undefined : words.map((word) => word.replaceAll("$", "$$$$")),
+}));
+
 /** In commands `$` belongs to the container's shell: it is escaped for Compose, and only references are resolved. */
-function containerText(text: string, service: Service, scope: ReferenceScope): string {
-  if (!text.includes("{{")) return text.replaceAll("$", "$$$$");
-  return resolveText(text.replaceAll("$", "\u0000"), service, scope).replaceAll("\u0000", "$$$$");
+function commandWords(words: readonly string[], service: Service, scope: ReferenceScope): readonly string[] {
+  return (
+    fixedWords(words).words ??
+    words.map((word) => resolveText(word.replaceAll("$", "\u0000"), service, scope).replaceAll("\u0000", "$$$$"))
+  );
 }

@@ -1,5 +1,6 @@
 /** Health checks: from what the catalog states to the `test` of a Compose `healthcheck`. */
 import type { Healthcheck } from "../catalog/schema.ts";
+import { memo } from "../memo.ts";
 
 /** A `healthcheck` as Compose has it; times in seconds. */
 export interface PlannedHealthcheck {
@@ -59,7 +60,10 @@ function tcpTest(tool: Extract<Healthcheck, { tcp: number }>["tool"], port: numb
 
 /** Plans a health check; `undefined` where none is possible. */
 export function planHealthcheck(check: Healthcheck): PlannedHealthcheck | undefined {
-  if ("none" in check) return undefined;
+  return "none" in check ? undefined : planned(check);
+}
+
+const planned = memo((check: Exclude<Healthcheck, { none: string }>): PlannedHealthcheck => {
   const times = {
     interval: check.interval ?? 10,
     timeout: check.timeout ?? 5,
@@ -71,4 +75,4 @@ export function planHealthcheck(check: Healthcheck): PlannedHealthcheck | undefi
   if ("command" in check) return { test: ["CMD", ...check.command], ...times };
   if ("shell" in check) return { test: ["CMD-SHELL", check.shell], ...times };
   return { test: undefined, ...times };
-}
+});

@@ -4,6 +4,7 @@
  */
 import { baseServiceId, type CatalogIndex } from "../catalog/index.ts";
 import type { Container, ReverseProxy, Service } from "../catalog/schema.ts";
+import { entriesOf, memo, valuesOf } from "../memo.ts";
 import {
   bindVariable,
   type ContainerContext,
@@ -77,7 +78,7 @@ export function planStack(index: CatalogIndex, request: StackRequest & { name: s
     variables.addSecrets(service.name, service.secrets);
     variables.addSettings(service.name, service.settings);
     if (
-      Object.values(service.containers).some((container) =>
+      valuesOf(service.containers).some((container) =>
         container.ports.some((port) => port.public && resolution.ports.of(port) !== undefined),
       )
     ) {
@@ -101,7 +102,7 @@ export function planStack(index: CatalogIndex, request: StackRequest & { name: s
   const base = index.services.get(baseServiceId) as Service;
   for (const service of resolution.services) {
     for (const entry of service.provisions) provide(service, entry.on, entry);
-    if (service.engine && granted(service) && JSON.stringify(service.agent).includes(`{{${service.id}.`)) provide(base, service.id, {});
+    if (service.engine && granted(service) && usesOwnDatabase(service)) provide(base, service.id, {});
   }
 
   const scope: ReferenceScope = {
@@ -119,7 +120,7 @@ export function planStack(index: CatalogIndex, request: StackRequest & { name: s
   let gatewayConfig: Record<string, unknown> = {};
   for (const service of resolution.services) {
     if (!granted(service) || service.agent === undefined) continue;
-    for (const [name, value] of Object.entries(service.agent.environment))
+    for (const [name, value] of entriesOf(service.agent.environment))
       gatewayEnvironment[name] = resolveText(value, service, scope, baseServiceId);
     gatewayConfig = merge(gatewayConfig, service.agent.config);
   }
@@ -132,10 +133,10 @@ export function planStack(index: CatalogIndex, request: StackRequest & { name: s
   const shared = { scope, present, routed, gpu };
 
   for (const service of resolution.services) {
-    for (const [path, content] of Object.entries(service.files))
+    for (const [path, content] of entriesOf(service.files))
       configs.push({ path: `configs/${service.id}/${path}`, content: resolveContent(content, service, scope) });
     if (native.has(service.id)) continue;
-    for (const [name, container] of Object.entries(service.containers)) {
+    for (const [name, container] of entriesOf(service.containers)) {
       const planned = planContainer(name, container, service, {
         ...shared,
         platform: container.image.platforms.includes(platform as never)
@@ -184,7 +185,7 @@ export function planStack(index: CatalogIndex, request: StackRequest & { name: s
 
   function dependencies(name: string, container: Container, service: Service): Record<string, DependencyCondition> {
     const conditions: Record<string, DependencyCondition> = {};
-    for (const [other, condition] of Object.entries(container.dependsOn))
+    for (const [other, condition] of entriesOf(container.dependsOn))
       conditions[other] = condition === "completed" ? "service_completed_successfully" : `service_${condition}`;
     if (name === service.id || Object.keys(container.dependsOn).length === 0) {
       for (const id of service.requires) {
@@ -241,7 +242,7 @@ export function planStack(index: CatalogIndex, request: StackRequest & { name: s
       gpu: false,
       extraHosts: [],
       networkAliases: [],
-      options: { ...jobOptions, image: main.image },
+      options: jobOptionsOf(main),
     };
   }
 
@@ -314,6 +315,11 @@ const jobOptions: Omit<Container, "image"> = {
   ulimits: {},
   extraHosts: [],
 };
+
+const jobOptionsOf = memo((server: Container): Container => ({ ...jobOptions, image: server.image }));
+
+/** Whether what the agent is given of a server speaks of a database there, which is then made for the base service. */
+const usesOwnDatabase = memo((service: Service) => JSON.stringify(service.agent).includes(`{{${service.id}.`));
 
 function escapeCompose(text: string): string {
   return text.replaceAll("$", "$$$$");

@@ -1,5 +1,6 @@
 /** Host ports: each service's own where it is free, the next free one where it is not. */
 import type { ContainerPort, Service } from "../catalog/schema.ts";
+import { memo } from "../memo.ts";
 
 export interface Reassignment {
   readonly service: string;
@@ -22,6 +23,11 @@ export function isPublished(port: ContainerPort, proxied: boolean): boolean {
   return port.host !== undefined && !(proxied && port.route !== false);
 }
 
+/** Ports of a service that ask for a port of the host. */
+const hostPorts = memo((service: Service) =>
+  Object.values(service.containers).flatMap((container) => container.ports.filter((port) => port.host !== undefined)),
+);
+
 /**
  * Assigns host ports. Two protocols may share a number (53/tcp and 53/udp). First come, first served in the order of
  * `services`; wanted ports of all are kept free for their owners before anybody is moved.
@@ -33,15 +39,13 @@ export function assignPorts(services: readonly Service[], proxied: boolean): Por
   const moved: { port: ContainerPort; service: string }[] = [];
 
   for (const service of services) {
-    for (const container of Object.values(service.containers)) {
-      for (const port of container.ports) {
-        if (port.host === undefined || !isPublished(port, proxied)) continue;
-        const wanted = key(port, port.host);
-        if (taken.has(wanted)) moved.push({ port, service: service.id });
-        else {
-          taken.add(wanted);
-          assigned.set(port, port.host);
-        }
+    for (const port of hostPorts(service)) {
+      if (!isPublished(port, proxied)) continue;
+      const wanted = key(port, port.host as number);
+      if (taken.has(wanted)) moved.push({ port, service: service.id });
+      else {
+        taken.add(wanted);
+        assigned.set(port, port.host as number);
       }
     }
   }

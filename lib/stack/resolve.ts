@@ -1,6 +1,7 @@
 /** From a request to a resolution: preset expanded, dependencies added, problems and warnings found. Pure. */
 import { baseServiceId, type CatalogIndex } from "../catalog/index.ts";
 import type { Preset, Service, SkillPack } from "../catalog/schema.ts";
+import { entriesOf, memo } from "../memo.ts";
 import { isProxyNative } from "./native.ts";
 import { nearest } from "./nearest.ts";
 import { assignPorts, type PortAssignment } from "./ports.ts";
@@ -143,7 +144,7 @@ function checkPlatform(request: StackRequest, services: readonly Service[], prob
   const [system = "", architecture = ""] = request.platform.split("/");
   const image = `linux/${architecture}`;
   for (const service of services) {
-    const lacking = Object.entries(service.containers).filter(
+    const lacking = entriesOf(service.containers).filter(
       ([, container]) => !(container.image.platforms as readonly string[]).includes(image),
     );
     if (lacking.length === 0) continue;
@@ -157,11 +158,16 @@ function checkPlatform(request: StackRequest, services: readonly Service[], prob
   }
 }
 
+const gpuOf = memo((service: Service) => {
+  const uses = Object.values(service.containers).flatMap((container) => container.gpu ?? []);
+  return { able: uses.length > 0, required: uses.some((use) => use.required) };
+});
+
 function checkGpu(request: StackRequest, services: readonly Service[], warnings: Warning[]): void {
-  const able = services.filter((service) => Object.values(service.containers).some((container) => container.gpu !== undefined));
+  const able = services.filter((service) => gpuOf(service).able);
   if (request.gpu !== true) {
     for (const service of able) {
-      if (Object.values(service.containers).some((container) => container.gpu?.required)) {
+      if (gpuOf(service).required) {
         warnings.push({ code: "GPU_REQUIRED", message: `${service.name} (${service.id}) does not run without a GPU; set gpu to true.` });
       }
     }

@@ -2,6 +2,7 @@
 
 import { baseServiceId } from "../catalog/index.ts";
 import type { ContainerPort, Service } from "../catalog/schema.ts";
+import { entriesOf } from "../memo.ts";
 import { isProxyNative } from "./native.ts";
 import type { StackRequest } from "./request.ts";
 import type { Resolution } from "./resolve.ts";
@@ -70,7 +71,7 @@ export function planAddresses(resolution: Resolution, proxy: PlannedProxy | unde
   const urls = new Map<string, string>();
   for (const service of resolution.services) {
     let main: string | undefined;
-    for (const [container, { ports }] of Object.entries(service.containers)) {
+    for (const [container, { ports }] of entriesOf(service.containers)) {
       for (const port of ports) {
         const name = port.route === true ? service.id : port.route;
         const address = plan(service, container, port, name);

@@ -1,6 +1,7 @@
 /** Variables of a stack's `.env`: gathered while a plan is made, written to `.env.example`, used by Compose. */
 import { stackSettings } from "../catalog/notation.ts";
 import type { Secret } from "../catalog/schema.ts";
+import { entriesOf } from "../memo.ts";
 
 export type PlannedVariable =
   | {
@@ -33,12 +34,12 @@ export class Variables {
   }
 
   addSecrets(title: string, secrets: Readonly<Record<string, Secret>>): void {
-    for (const [name, secret] of Object.entries(secrets))
+    for (const [name, secret] of entriesOf(secrets))
       this.add(title, { kind: "secret", name, description: secret.description, secret });
   }
 
   addSettings(title: string, settings: Readonly<Record<string, { description: string; default: string }>>): void {
-    for (const [name, setting] of Object.entries(settings)) this.add(title, { kind: "setting", name, ...setting });
+    for (const [name, setting] of entriesOf(settings)) this.add(title, { kind: "setting", name, ...setting });
   }
 
   /** Adds the password of a database that a service gets on a shared server, and returns its name. */

@@ -4,7 +4,9 @@ import type { paths } from "./client.types.ts";
 type Operation<Path extends keyof paths, Method extends "get" | "post"> = paths[Path][Method];
 /** Every JSON answer of an operation, success and failures; `ok` tells them apart. */
 type Answer<Op> = Op extends { responses: infer Responses }
-  ? { [Status in keyof Responses]: Responses[Status] extends { content: { "application/json": infer Json } } ? Json : never }[keyof Responses]
+  ? {
+      [Status in keyof Responses]: Responses[Status] extends { content: { "application/json": infer Json } } ? Json : never;
+    }[keyof Responses]
   : never;
 type Body<Op> = Op extends { requestBody: { content: { "application/json": infer Json } } } ? Json : never;
 type Query<Op> = Op extends { parameters: { query?: infer Parameters } } ? NonNullable<Parameters> : never;
@@ -14,7 +16,10 @@ type PathsWith<Method extends "get" | "post"> = { [Path in keyof paths]: paths[P
 
 /** Makes a client of the deployment at `url`. */
 export function createClient(url: string, key?: string) {
-  const headers: Record<string, string> = { "Content-Type": "application/json", ...(key === undefined ? {} : { Authorization: `Bearer ${key}` }) };
+  const headers: Record<string, string> = {
+    "Content-Type": "application/json",
+    ...(key === undefined ? {} : { Authorization: `Bearer ${key}` }),
+  };
   return {
     async get<Path extends PathsWith<"get">>(path: Path, query?: Query<Operation<Path, "get">>): Promise<Answer<Operation<Path, "get">>> {
       const search = new URLSearchParams(query as Record<string, string> | undefined);

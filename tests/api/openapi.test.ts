@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import document from "../../openapi.json" with { type: "json" };
 import { openApiText } from "../../lib/api/openapi.ts";
-import { allowed, invalid, paths, read, resolve, templateOf, undocumented, type DocumentedResponse } from "../openapi.ts";
+import document from "../../openapi.json" with { type: "json" };
+import { allowed, type DocumentedResponse, invalid, paths, read, resolve, templateOf, undocumented } from "../openapi.ts";
 import { catalog, root, start } from "../support.ts";
 
 const client = start({ STACK_API_KEY: "key" });
@@ -33,7 +33,8 @@ async function ask(status: number, path: string, { method = "GET", headers = {},
   return new TextDecoder().decode(answer.body);
 }
 
-const post = (status: number, path: string, body: unknown, headers: Record<string, string> = key) => ask(status, path, { method: "POST", headers, body });
+const post = (status: number, path: string, body: unknown, headers: Record<string, string> = key) =>
+  ask(status, path, { method: "POST", headers, body });
 
 describe("the document", () => {
   test("stored is the one that the code makes now (`bun run openapi` stores it)", async () => {
@@ -55,8 +56,10 @@ describe("the document", () => {
     expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(9);
     const protectedOnes = operations.filter(({ security }) => security.length > 0);
     expect(protectedOnes.map(({ operationId }) => operationId)).toEqual(["validateStack", "generateStack"]);
-    for (const { responses } of operations) for (const status of ["200", "405", "429", "500"]) expect(Object.keys(responses)).toContain(status);
-    for (const { responses } of protectedOnes) for (const status of ["400", "401", "413", "415"]) expect(Object.keys(responses)).toContain(status);
+    for (const { responses } of operations)
+      for (const status of ["200", "405", "429", "500"]) expect(Object.keys(responses)).toContain(status);
+    for (const { responses } of protectedOnes)
+      for (const status of ["400", "401", "413", "415"]) expect(Object.keys(responses)).toContain(status);
   });
 
   test("has examples that follow its schemas", () => {
@@ -64,7 +67,9 @@ describe("the document", () => {
     const responses = Object.values(paths).flatMap((path) => Object.values(path).flatMap(({ responses }) => Object.values(responses)));
     const media = [
       ...responses.flatMap((response) => Object.values(resolve<DocumentedResponse>(response).content ?? {})),
-      ...Object.values(paths).flatMap((path) => Object.values(path).flatMap(({ requestBody }) => Object.values(requestBody?.content ?? {}))),
+      ...Object.values(paths).flatMap((path) =>
+        Object.values(path).flatMap(({ requestBody }) => Object.values(requestBody?.content ?? {})),
+      ),
     ];
     for (const { schema, examples } of media) {
       for (const { value } of Object.values(examples ?? {})) {
@@ -86,7 +91,9 @@ describe("the document", () => {
     walk(document.paths, "paths");
     walk(document.components, "components");
     expect(open).toEqual(["paths//api/v1/openapi.json/get/responses/200/content/application/json/schema"]);
-    const { schema } = (resolve(paths["/api/v1/health"]?.get?.responses["200"] as DocumentedResponse).content ?? {})["application/json"] as { schema: object };
+    const { schema } = resolve(paths["/api/v1/health"]?.get?.responses["200"] as DocumentedResponse).content?.["application/json"] as {
+      schema: object;
+    };
     const data = { status: "healthy", version: "1", uptime: 1, services: 1, skillPacks: 1, presets: 1 };
     expect(invalid(schema, { ok: true, data })).toEqual([]);
     expect(invalid(schema, { ok: true, data: { ...data, extra: 1 } })).not.toEqual([]);
@@ -103,7 +110,13 @@ describe("the document", () => {
 describe("answers are as documented", () => {
   test("of reads, in every coding", async () => {
     const presets = [...catalog.presets.keys()].map((id) => `presets/${id}`);
-    const filters = ["services?category=database", "services?tag=wiki", "services?maturity=stable", "services?category=none", "services?category="];
+    const filters = [
+      "services?category=database",
+      "services?tag=wiki",
+      "services?maturity=stable",
+      "services?category=none",
+      "services?category=",
+    ];
     for (const path of ["health", "services", "skills", "presets", "openapi.json", ...presets, ...filters]) {
       for (const coding of ["identity", "gzip", "zstd"]) await ask(200, `/api/v1/${path}`, { headers: { "Accept-Encoding": coding } });
       await ask(200, `/api/v1/${path}`, { method: "HEAD" });

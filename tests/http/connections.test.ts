@@ -8,7 +8,8 @@ afterAll(() => client.server.stop());
 const text = (body: Uint8Array) => new TextDecoder().decode(body);
 const json = "Host: localhost\r\nContent-Type: application/json\r\n";
 const get = (path: string, fields = "") => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n${fields}\r\n`;
-const post = (path: string, body: string, fields = json) => `POST ${path} HTTP/1.1\r\n${fields}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+const post = (path: string, body: string, fields = json) =>
+  `POST ${path} HTTP/1.1\r\n${fields}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
 const validate = "/api/v1/validate";
 
 /** Connects, lets `talk` go on for at most two seconds, and closes. */
@@ -125,7 +126,9 @@ describe("pipelined requests", () => {
 
   test("after one whose body was refused unread are still read from the right place", () =>
     on(async (connection) => {
-      connection.write(post(validate, "x".repeat(70_000)) + post(validate, "{}", "Host: localhost\r\n") + get("/api/v1/health", "Content-Length: 0\r\n"));
+      connection.write(
+        post(validate, "x".repeat(70_000)) + post(validate, "{}", "Host: localhost\r\n") + get("/api/v1/health", "Content-Length: 0\r\n"),
+      );
       expect((await connection.response()).status).toBe(413);
       expect((await connection.response()).status).toBe(415);
       expect((await connection.response()).status).toBe(200);
@@ -174,7 +177,9 @@ describe("message framing", () => {
 
   test("304 and 204 have no body, no Content-Type, and no Content-Length other than GET's", () =>
     on(async (connection) => {
-      connection.write(get("/api/v1/services", "If-None-Match: *\r\n") + get("/api/v1/health").replace("GET", "OPTIONS") + get("/api/v1/health"));
+      connection.write(
+        get("/api/v1/services", "If-None-Match: *\r\n") + get("/api/v1/health").replace("GET", "OPTIONS") + get("/api/v1/health"),
+      );
       const { status, headers } = await connection.response();
       expect(status).toBe(304);
       for (const name of ["content-type", "content-encoding", "content-length", "transfer-encoding"]) expect(headers.get(name)).toBeNull();
@@ -195,11 +200,58 @@ describe("message framing", () => {
     }),
   );
 
+  test("HTTP/1.1 without Host is refused", () =>
+    on(async (connection) => {
+      connection.write("GET /api/v1/health HTTP/1.1\r\n\r\n");
+      expect(text(await connection.closed)).toStartWith("HTTP/1.1 400 ");
+    }));
+
   test("Connection: close is obeyed", () =>
     on(async (connection) => {
       connection.write(get("/api/v1/health", "Connection: close\r\n"));
       expect((await connection.response()).status).toBe(200);
       expect(await connection.closed).toHaveLength(0);
+    }));
+});
+
+describe("header fields", () => {
+  const requests = [
+    get("/api/v1/health"),
+    get("/api/v1/services"),
+    get("/nowhere"),
+    post(validate, "{}"),
+    post(validate, "x"),
+    get(validate),
+  ];
+
+  test("every response has a Date", () =>
+    on(async (connection) => {
+      for (const request of requests) {
+        connection.write(request);
+        const date = Date.parse((await connection.response()).headers.get("date") ?? "");
+        expect(Math.abs(Date.now() - date)).toBeLessThan(2500);
+      }
+    }));
+
+  test("what may be kept, and what not, is said", () =>
+    on(async (connection) => {
+      const kept = ["/", "/api/v1/services", "/api/v1/skills", "/api/v1/presets", "/api/v1/presets/minimal", "/api/v1/openapi.json"].map(
+        (path) => get(path),
+      );
+      const moment = [
+        get("/api/v1/health"),
+        get("/nowhere"),
+        get(validate),
+        post(validate, "{}"),
+        post(validate, "x"),
+        post("/api/v1/generate", '{"name":"a"}'),
+      ];
+      const cacheControl = async (request: string) => {
+        connection.write(request);
+        return (await connection.response()).headers.get("cache-control");
+      };
+      for (const request of kept) expect(await cacheControl(request)).toBe("public, no-cache");
+      for (const request of moment) expect(await cacheControl(request)).toBe("no-store");
     }));
 });
 
