@@ -7,7 +7,14 @@ import { basePath } from "./api/index.ts";
  */
 export async function healthProblem(host: string, port: number): Promise<string | undefined> {
   // A server on every address is asked on loopback.
-  const name = host === "0.0.0.0" ? "127.0.0.1" : host === "::" || host === "[::]" ? "[::1]" : host.includes(":") && !host.startsWith("[") ? `[${host}]` : host;
+  const name =
+    host === "0.0.0.0"
+      ? "127.0.0.1"
+      : host === "::" || host === "[::]"
+        ? "[::1]"
+        : host.includes(":") && !host.startsWith("[")
+          ? `[${host}]`
+          : host;
   try {
     const response = await fetch(`http://${name}:${port}${basePath}/health`, { signal: AbortSignal.timeout(3000) });
     // A client without tokens left has been answered, and in time: the server is there.

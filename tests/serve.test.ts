@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { version } from "../lib/version.ts";
-import { freePort, payload, run, root, startProcess } from "./support.ts";
+import { freePort, payload, root, run, startProcess } from "./support.ts";
 
 /** A connection whose bytes are written by hand. */
 async function connect(url: string) {
@@ -31,7 +31,9 @@ async function until(condition: () => boolean | Promise<boolean>, what: string):
 /** Ids of services, those that conflict with another left out. */
 async function services(url: string): Promise<string[]> {
   const { services } = await payload(await fetch(`${url}/api/v1/services`));
-  return services.filter((service: { conflictsWith: string[] }) => service.conflictsWith.length === 0).map((service: { id: string }) => service.id);
+  return services
+    .filter((service: { conflictsWith: string[] }) => service.conflictsWith.length === 0)
+    .map((service: { id: string }) => service.id);
 }
 
 const listens = (url: string) =>
@@ -44,27 +46,32 @@ const listens = (url: string) =>
   );
 
 describe("SIGTERM", () => {
-  test.each(["SIGTERM", "SIGINT"] as const)("%s: a request in flight is answered, new connections are refused, the exit code is 0", async (signal) => {
-    await using server = await startProcess();
-    const body = JSON.stringify({ name: "late", preset: "minimal" });
-    const { socket, received, closed } = await connect(server.url);
-    socket.write(`POST /api/v1/generate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, 10)}`);
-    socket.flush();
-    await Bun.sleep(100);
-    server.process.kill(signal);
-    await until(async () => !(await listens(server.url)), "new connections are refused");
-    expect(server.process.exitCode).toBeNull();
-    expect(received()).toBe("");
-    socket.write(body.slice(10));
-    socket.flush();
-    await until(() => received().includes("\r\n\r\n"), "the answer");
-    expect(received()).toStartWith("HTTP/1.1 200");
-    expect(await server.process.exited).toBe(0);
-    await closed;
-    const [head = "", answer = ""] = received().split("\r\n\r\n");
-    expect(Buffer.byteLength(answer)).toBe(Number(/content-length: (\d+)/i.exec(head)?.[1]));
-    expect(JSON.parse(answer).data.name).toBe("late");
-  });
+  test.each(["SIGTERM", "SIGINT"] as const)(
+    "%s: a request in flight is answered, new connections are refused, the exit code is 0",
+    async (signal) => {
+      await using server = await startProcess();
+      const body = JSON.stringify({ name: "late", preset: "minimal" });
+      const { socket, received, closed } = await connect(server.url);
+      socket.write(
+        `POST /api/v1/generate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, 10)}`,
+      );
+      socket.flush();
+      await Bun.sleep(100);
+      server.process.kill(signal);
+      await until(async () => !(await listens(server.url)), "new connections are refused");
+      expect(server.process.exitCode).toBeNull();
+      expect(received()).toBe("");
+      socket.write(body.slice(10));
+      socket.flush();
+      await until(() => received().includes("\r\n\r\n"), "the answer");
+      expect(received()).toStartWith("HTTP/1.1 200");
+      expect(await server.process.exited).toBe(0);
+      await closed;
+      const [head = "", answer = ""] = received().split("\r\n\r\n");
+      expect(Buffer.byteLength(answer)).toBe(Number(/content-length: (\d+)/i.exec(head)?.[1]));
+      expect(JSON.parse(answer).data.name).toBe("late");
+    },
+  );
 
   test("idle connections do not hold the process", async () => {
     await using server = await startProcess();
@@ -83,7 +90,9 @@ describe("SIGTERM", () => {
     await using server = await startProcess();
     const body = JSON.stringify({ name: "slow", services: (await services(server.url)).slice(0, 120) });
     const { socket, received } = await connect(server.url);
-    socket.write(`POST /api/v1/generate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
+    socket.write(
+      `POST /api/v1/generate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    );
     socket.flush();
     await until(() => received().includes("\r\n\r\n"), "the head of the answer");
     socket.pause();
@@ -154,12 +163,19 @@ describe("METRICS_PORT", () => {
     expect(response.headers.get("content-type")).toStartWith("text/plain; version=0.0.4");
     const text = await response.text();
     const count = (route: string, status: number) =>
-      Number(new RegExp(`^stackwright_http_request_duration_seconds_count\\{method="GET",route="${RegExp.escape(route)}",status="${status}"\\} (\\d+)$`, "m").exec(text)?.[1]);
+      Number(
+        new RegExp(
+          `^stackwright_http_request_duration_seconds_count\\{method="GET",route="${RegExp.escape(route)}",status="${status}"\\} (\\d+)$`,
+          "m",
+        ).exec(text)?.[1],
+      );
     expect(count("/api/v1/presets/:name", 200)).toBe(3);
     expect(count("/api/v1/presets/:name", 404)).toBe(1);
     expect(count("(none)", 404)).toBe(1);
     expect(text).not.toContain("secret");
-    const buckets = [...text.matchAll(/_bucket\{method="GET",route="\/api\/v1\/presets\/:name",status="200",le="([^"]+)"\} (\d+)/g)].map((match) => Number(match[2]));
+    const buckets = [...text.matchAll(/_bucket\{method="GET",route="\/api\/v1\/presets\/:name",status="200",le="([^"]+)"\} (\d+)/g)].map(
+      (match) => Number(match[2]),
+    );
     expect(buckets.at(-1)).toBe(3);
     expect(buckets).toEqual([...buckets].sort((a, b) => a - b));
     for (const line of text.trimEnd().split("\n")) expect(line).toMatch(/^(# (HELP|TYPE) \w+ .+|\w+(\{[^{}]+\})? [\d.e+-]+)$/);
@@ -182,7 +198,9 @@ describe("the log", () => {
       if (url !== undefined) break;
     }
     const headers = { "Content-Type": "application/json", Authorization: "Bearer the-key", "X-Request-Id": "asked-1" };
-    expect((await fetch(`${url}/api/v1/validate?x=the-query`, { method: "POST", headers, body: '{"services":["redis"]}' })).status).toBe(200);
+    expect((await fetch(`${url}/api/v1/validate?x=the-query`, { method: "POST", headers, body: '{"services":["redis"]}' })).status).toBe(
+      200,
+    );
     child.kill("SIGTERM");
     const text = await child.stdout.text();
     expect(await child.exited).toBe(0);
@@ -195,7 +213,10 @@ describe("the log", () => {
 
   test("LOG_LEVEL=info: one JSON line a request, without key, query or body", async () => {
     const text = await logged({ LOG_LEVEL: "info" });
-    const lines = text.trimEnd().split("\n").map((line) => JSON.parse(line));
+    const lines = text
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line));
     const request = lines.find((line) => line.method !== undefined);
     expect(request).toMatchObject({ level: "info", id: "asked-1", method: "POST", route: "/api/v1/validate", status: 200 });
     expect(request.duration).toBeGreaterThan(0);

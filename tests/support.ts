@@ -79,7 +79,11 @@ export interface ServerProcess extends AsyncDisposable {
 }
 
 /** Starts a program that prints its address as Stackwright does, and waits for that line. */
-export async function startProcess(env: Record<string, string> = {}, command: string[] = ["bun", `${root}/server.ts`], cwd: string = root): Promise<ServerProcess> {
+export async function startProcess(
+  env: Record<string, string> = {},
+  command: string[] = ["bun", `${root}/server.ts`],
+  cwd: string = root,
+): Promise<ServerProcess> {
   const wide = "1000000";
   const child = Bun.spawn(command, {
     cwd,

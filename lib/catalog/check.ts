@@ -17,6 +17,22 @@ function* texts(service: Service, container: Container): Generator<{ text: strin
   for (const text of Object.values(service.agent?.environment ?? {})) yield { text };
 }
 
+/**
+ * Variables that must not reach the gateway: it fetches a plugin before it starts when it finds one of the first two, so that
+ * it would not come up without the internet (seen with OpenClaw 2026.9.6); it hides the others from its tools.
+ */
+const unfitForGateway = new Set([
+  "SEARXNG_BASE_URL",
+  "MATTERMOST_URL",
+  "REDIS_URL",
+  "DATABASE_URL",
+  "MONGODB_URI",
+  "AMQP_URL",
+  "GITHUB_TOKEN",
+  "GH_TOKEN",
+  "AWS_ACCESS_KEY_ID",
+]);
+
 /** Public names that a service's ports ask for, mapped to nothing yet: `<id>` for `route: true`. */
 export function routeNames(service: Service): string[] {
   return Object.values(service.containers).flatMap((container) =>
@@ -74,6 +90,8 @@ export function checkCatalog(catalog: Catalog): string[] {
     if (names[0] !== id) say(`containers: the first must be named "${id}", it is "${names[0]}"`);
     for (const name of names.slice(1)) if (!name.startsWith(`${id}-`)) say(`containers: "${name}" must start with "${id}-"`);
     if (service.maturity === "stable" && service.unconfirmed.length > 0) say("maturity: stable with unconfirmed facts");
+    for (const name of Object.keys(service.agent?.environment ?? {}))
+      if (unfitForGateway.has(name)) say(`agent: environment: ${name} is unfit for the gateway; choose another name`);
     for (const other of service.requires) known(id, "requires", other);
     for (const other of service.conflicts) known(id, "conflicts", other.with);
     for (const provision of service.provisions) {

@@ -25,6 +25,10 @@ export type Match =
   | { readonly kind: "other-method"; readonly allow: string; readonly path: string }
   | { readonly kind: "none" };
 
+/** Bounds of the memory for matched paths, which strangers can fill with what they like. */
+const maxMatched = 1000;
+const maxLength = 200;
+
 const noParams: Readonly<Record<string, string>> = Object.freeze({});
 
 /** Makes a function that finds the route of a method and path. */
@@ -46,15 +50,21 @@ export function router(routes: readonly Route[]): (method: string, path: string)
     const allow = [...methods.keys()].flatMap((name) => (name === "GET" ? ["GET", "HEAD"] : [name]));
     return { kind: "other-method", allow: [...allow, "OPTIONS"].join(", "), path };
   };
+  // Paths that a pattern matched for GET: a pattern costs more than all else of such a request.
+  const matched = new Map<string, Match>();
   return (method, path) => {
     const methods = exact.get(path);
     if (methods !== undefined) return choose(method, path, methods, noParams);
+    const known = method === "GET" ? matched.get(path) : undefined;
+    if (known !== undefined) return known;
     for (const entry of patterns) {
       const match = entry.pattern.exec({ pathname: path });
       if (match === null) continue;
       const params: Record<string, string> = {};
       for (const [name, value] of Object.entries(match.pathname.groups)) params[name] = decode(value ?? "");
-      return choose(method, entry.path, entry.methods, params);
+      const found = choose(method, entry.path, entry.methods, params);
+      if (method === "GET" && path.length <= maxLength && matched.size < maxMatched) matched.set(path, found);
+      return found;
     }
     return { kind: "none" };
   };

@@ -87,6 +87,14 @@ const printHealthcheck = memo(({ test, interval, timeout, retries, startPeriod }
   }),
 );
 
+const printMount = memo((planned: PlannedMount) => printMapping({ volumes: [mount(planned)] }, indent).replace(/^.*\n/, ""));
+
+function printMounts(mounts: readonly PlannedMount[]): string {
+  let text = "";
+  for (const planned of mounts) text += printMount(planned);
+  return text === "" ? "" : `${indent}volumes:\n${text}`;
+}
+
 function deploy({ memoryMB, gpu }: PlannedContainer): Mapping {
   const memory: Mapping = memoryMB > 0 ? { memory: `${memoryMB}M` } : {};
   if (gpu) memory.devices = [{ driver: "nvidia", count: "all", capabilities: ["gpu"] }];
@@ -105,7 +113,8 @@ function printStrings(name: string, record: Readonly<Record<string, string>>): s
 function printContainer(container: PlannedContainer): string {
   const { options } = container;
   let dependencies = "";
-  for (const name in container.dependsOn) dependencies += `${indent}  ${scalar(name)}:\n${indent}    condition: ${container.dependsOn[name]}\n`;
+  for (const name in container.dependsOn)
+    dependencies += `${indent}  ${scalar(name)}:\n${indent}    condition: ${container.dependsOn[name]}\n`;
   return (
     `${indent}<<: *common\n` +
     print({ image: container.image, platform: container.platform, restart: container.role === "job" ? "no" : undefined }) +
@@ -114,7 +123,7 @@ function printContainer(container: PlannedContainer): string {
     printOptions(options) +
     print({ extra_hosts: some(container.extraHosts) }) +
     printStrings("environment", container.environment) +
-    print({ volumes: some(container.mounts.map(mount)) }) +
+    printMounts(container.mounts) +
     printTmpfs(options.tmpfs) +
     print({ ports: some(container.ports.map(port)) }) +
     (dependencies === "" ? "" : `${indent}depends_on:\n${dependencies}`) +

@@ -1,5 +1,7 @@
 /** `.env.example`: every variable of the stack. Secrets are empty, with a marker that `scripts/start.sh` reads. */
+import { memo } from "../memo.ts";
 import type { Plan } from "../stack/plan.ts";
+import type { PlannedVariable } from "../stack/variables.ts";
 import type { BundleFile } from "./file.ts";
 
 /** Renders the template of the stack's environment. */
@@ -9,16 +11,17 @@ export function renderEnvironment(plan: Plan): BundleFile[] {
     "# `generate:`; it never changes a value that is there. Edit .env, not this file.\n";
   for (const { title, variables } of plan.variables) {
     text += `\n# --- ${title} ---\n`;
-    for (const variable of variables) {
-      text += `\n# ${variable.description}.\n`;
-      if (variable.kind === "secret") {
-        const { format, length, prefix } = variable.secret;
-        text += `# generate: ${format} ${length}${prefix ? ` ${prefix}` : ""}\n${variable.name}=\n`;
-      } else text += `${variable.name}=${quote(variable.default)}\n`;
-    }
+    for (const variable of variables) text += print(variable);
   }
   return [{ path: ".env.example", content: text }];
 }
+
+const print = memo((variable: PlannedVariable) => {
+  const head = `\n# ${variable.description}.\n`;
+  if (variable.kind === "setting") return `${head}${variable.name}=${quote(variable.default)}\n`;
+  const { format, length, prefix } = variable.secret;
+  return `${head}# generate: ${format} ${length}${prefix ? ` ${prefix}` : ""}\n${variable.name}=\n`;
+});
 
 /** A value that Compose, `sh` and people read alike. */
 function quote(value: string): string {

@@ -13,12 +13,20 @@ const printed = new Map<string, string>();
 const maxPrinted = 20_000;
 const maxLength = 200;
 
+/** What JSON escapes (RFC 8259, section 7); lone surrogates are escaped, too, so all surrogates take the long way. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
+const special = /["\\\u0000-\u001f\ud800-\udfff]/;
+
+function quoted(value: string): string {
+  return special.test(value) ? JSON.stringify(value) : `"${value}"`;
+}
+
 /** A scalar: plain where no YAML 1.1 or 1.2 parser can take it for anything but the string, else double-quoted. */
 export function scalar(value: string | number | boolean | null): string {
   if (typeof value !== "string") return String(value);
   let text = printed.get(value);
   if (text === undefined) {
-    text = plain.test(value) && !reserved.test(value) && !value.endsWith(":") && !value.includes("://") ? value : JSON.stringify(value);
+    text = plain.test(value) && !reserved.test(value) && !value.endsWith(":") && !value.includes("://") ? value : quoted(value);
     if (value.length > maxLength) return text;
     if (printed.size >= maxPrinted) printed.clear();
     printed.set(value, text);

@@ -78,16 +78,21 @@ function planEnvironment(container: Container, service: Service, context: Contai
   return environment;
 }
 
-/** Plans one container of a service. */
-export function planContainer(name: string, container: Container, service: Service, context: ContainerContext): PlannedContainer {
-  const gpu = context.gpu && container.gpu !== undefined;
-  const image = `${(gpu && container.gpu?.name) || container.image.name}:${(gpu && container.gpu?.tag) || container.image.tag}`;
-  const mounts: PlannedMount[] = container.volumes.map((volume) => {
+/** Mounts of a service's containers, which are the same in every stack. */
+const mountsOf = memo((service: Service) => {
+  const plan = (volume: Container["volumes"][number]): PlannedMount => {
     if ("name" in volume)
       return { type: "volume", source: volumeName(service.id, volume.name), target: volume.target, readOnly: volume.readOnly };
     if ("file" in volume) return { type: "bind", source: `./configs/${service.id}/${volume.file}`, target: volume.target, readOnly: true };
     return { type: "bind", source: volume.bind, target: volume.target, readOnly: volume.readOnly };
-  });
+  };
+  return new Map(Object.values(service.containers).map((container) => [container, container.volumes.map(plan)]));
+});
+
+/** Plans one container of a service. */
+export function planContainer(name: string, container: Container, service: Service, context: ContainerContext): PlannedContainer {
+  const gpu = context.gpu && container.gpu !== undefined;
+  const image = `${(gpu && container.gpu?.name) || container.image.name}:${(gpu && container.gpu?.tag) || container.image.tag}`;
   const ports: PlannedPort[] = [];
   for (const port of container.ports) {
     const hostPort = context.hostPort(port);
@@ -104,7 +109,7 @@ export function planContainer(name: string, container: Container, service: Servi
     entrypoint: container.entrypoint && commandWords(container.entrypoint, service, context.scope),
     command: container.command && commandWords(container.command, service, context.scope),
     environment: planEnvironment(container, service, context),
-    mounts: [...mounts, ...context.mounts],
+    mounts: [...(mountsOf(service).get(container) ?? []), ...context.mounts],
     ports,
     healthcheck: planHealthcheck(container.healthcheck),
     dependsOn: context.dependsOn,
@@ -130,7 +135,6 @@ const fixedWords = memo((words: readonly string[]) => ({
 /** In commands `$` belongs to the container's shell: it is escaped for Compose, and only references are resolved. */
 function commandWords(words: readonly string[], service: Service, scope: ReferenceScope): readonly string[] {
   return (
-    fixedWords(words).words ??
-    words.map((word) => resolveText(word.replaceAll("$", "\u0000"), service, scope).replaceAll("\u0000", "$$$$"))
+    fixedWords(words).words ?? words.map((word) => resolveText(word.replaceAll("$", "\u0000"), service, scope).replaceAll("\u0000", "$$$$"))
   );
 }

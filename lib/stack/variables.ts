@@ -1,7 +1,7 @@
 /** Variables of a stack's `.env`: gathered while a plan is made, written to `.env.example`, used by Compose. */
 import { stackSettings } from "../catalog/notation.ts";
 import type { Secret } from "../catalog/schema.ts";
-import { entriesOf } from "../memo.ts";
+import { memo } from "../memo.ts";
 
 export type PlannedVariable =
   | {
@@ -11,6 +11,20 @@ export type PlannedVariable =
       readonly secret: Pick<Secret, "format" | "length" | "prefix">;
     }
   | { readonly kind: "setting"; readonly name: string; readonly description: string; readonly default: string };
+
+/** Variables of a service, made once: what they are does not depend on the request. */
+const secretsOf = memo((secrets: Readonly<Record<string, Secret>>) =>
+  Object.entries(secrets).map(([name, secret]): PlannedVariable => ({ kind: "secret", name, description: secret.description, secret })),
+);
+const settingsOf = memo((settings: Readonly<Record<string, { description: string; default: string }>>) =>
+  Object.entries(settings).map(([name, setting]): PlannedVariable => ({ kind: "setting", name, ...setting })),
+);
+
+/** Compose's notation: it refuses to start without a secret, and fills in a setting's default. */
+const notation = memo((variable: PlannedVariable) => {
+  if (variable.kind === "secret") return `\${${variable.name}:?run scripts/start.sh, it fills in .env}`;
+  return variable.default === "" ? `\${${variable.name}:-}` : `\${${variable.name}:-${variable.default}}`;
+});
 
 export interface VariableGroup {
   /** Whose variables these are, for a heading. */
@@ -34,12 +48,11 @@ export class Variables {
   }
 
   addSecrets(title: string, secrets: Readonly<Record<string, Secret>>): void {
-    for (const [name, secret] of entriesOf(secrets))
-      this.add(title, { kind: "secret", name, description: secret.description, secret });
+    for (const variable of secretsOf(secrets)) this.add(title, variable);
   }
 
   addSettings(title: string, settings: Readonly<Record<string, { description: string; default: string }>>): void {
-    for (const [name, setting] of entriesOf(settings)) this.add(title, { kind: "setting", name, ...setting });
+    for (const variable of settingsOf(settings)) this.add(title, variable);
   }
 
   /** Adds the password of a database that a service gets on a shared server, and returns its name. */
@@ -58,9 +71,7 @@ export class Variables {
   reference(name: string): string {
     if (!this.known.has(name)) this.addStackSetting(name);
     const variable = this.known.get(name);
-    if (variable === undefined) return `\${${name}}`;
-    if (variable.kind === "secret") return `\${${name}:?run scripts/start.sh, it fills in .env}`;
-    return variable.default === "" ? `\${${name}:-}` : `\${${name}:-${variable.default}}`;
+    return variable === undefined ? `\${${name}}` : notation(variable);
   }
 
   /** Groups in the order in which they were first named, the stack's own first. */

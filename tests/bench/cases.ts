@@ -39,7 +39,9 @@ function selection(index: CatalogIndex, size: number, next: () => number): strin
     };
     add(id);
     const fresh = [...added].filter((name) => !resolved.has(name));
-    const clashes = fresh.some((name) => [...(index.conflicts.get(name)?.keys() ?? [])].some((other) => resolved.has(other) || added.has(other)));
+    const clashes = fresh.some((name) =>
+      [...(index.conflicts.get(name)?.keys() ?? [])].some((other) => resolved.has(other) || added.has(other)),
+    );
     if (clashes || (resolved.size + fresh.length > size && named.length > 0)) continue;
     for (const name of fresh) resolved.add(name);
     named.push(id);

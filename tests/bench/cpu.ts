@@ -41,11 +41,14 @@ for (const size of sizes) {
   const pick = (turn: number) => chosen[turn % chosen.length] as string[];
   const batch = size <= 5 ? 300 : size <= 20 ? 100 : 25;
   const text = (await once(pick(0), "json")) as string;
-  const archives = await Promise.all(chosen.slice(0, 16).map(async (services) => Bun.gunzipSync((await once(services, "tar")) as Uint8Array<ArrayBuffer>)));
+  const archives = await Promise.all(
+    chosen.slice(0, 16).map(async (services) => Bun.gunzipSync((await once(services, "tar")) as Uint8Array<ArrayBuffer>)),
+  );
   const packed = ((await once(pick(0), "tar")) as Uint8Array).byteLength;
   const json = await cost((turn) => once(pick(turn), "json"), batch);
   const tar = await cost((turn) => once(pick(turn), "tar"), batch);
-  const gzip = async (level: 1 | 2 | 3 | 4 | 5 | 6) => cost((turn) => Bun.gzipSync(archives[turn % archives.length] as Uint8Array<ArrayBuffer>, { level }), batch);
+  const gzip = async (level: 1 | 2 | 3 | 4 | 5 | 6) =>
+    cost((turn) => Bun.gzipSync(archives[turn % archives.length] as Uint8Array<ArrayBuffer>, { level }), batch);
   results.push({
     size: sizeName(size),
     jsonBytes: Buffer.byteLength(text),
@@ -55,7 +58,12 @@ for (const size of sizes) {
     tar,
     gzip: await gzip(6),
     gzipByLevel: Bun.argv.includes("--levels")
-      ? await Promise.all([1, 2, 3, 4, 5, 6].map(async (level) => [level, Bun.gzipSync(archives[0] as Uint8Array<ArrayBuffer>, { level: level as 1 }).byteLength]))
+      ? await Promise.all(
+          [1, 2, 3, 4, 5, 6].map(async (level) => [
+            level,
+            Bun.gzipSync(archives[0] as Uint8Array<ArrayBuffer>, { level: level as 1 }).byteLength,
+          ]),
+        )
       : undefined,
   });
 }

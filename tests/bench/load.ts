@@ -48,7 +48,10 @@ end
 end
 `,
   );
-  const child = Bun.spawn([program, "-t1", `-c${connections}`, `-d${seconds}s`, "--timeout", "10s", "-s", script, url + path], { stdout: "pipe", stderr: "pipe" });
+  const child = Bun.spawn([program, "-t1", `-c${connections}`, `-d${seconds}s`, "--timeout", "10s", "-s", script, url + path], {
+    stdout: "pipe",
+    stderr: "pipe",
+  });
   const text = await child.stdout.text();
   await rm(script);
   const match = /RESULT (\d+) (\d+) (\d+)/.exec(text);

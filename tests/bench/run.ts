@@ -17,7 +17,11 @@ const seconds = quick ? 1 : 2;
 const connections = 32;
 const index = indexCatalog(await loadCatalog(`${root}/catalog`));
 const folder = await mkdtemp(`${tmpdir()}/stackwright-bench-`);
-const startService = () => startProcess({ LOG_LEVEL: "error", LIMIT_READ: "1000000000", LIMIT_WRITE: "1000000000", LIMIT_GENERATE: "1000000000" }, ["bun", `${root}/server.ts`]);
+const startService = () =>
+  startProcess({ LOG_LEVEL: "error", LIMIT_READ: "1000000000", LIMIT_WRITE: "1000000000", LIMIT_GENERATE: "1000000000" }, [
+    "bun",
+    `${root}/server.ts`,
+  ]);
 const startBare = (env: Record<string, string>) => startProcess(env, ["bun", `${import.meta.dir}/bare.ts`]);
 
 function median(values: readonly number[]): number {
@@ -25,7 +29,8 @@ function median(values: readonly number[]): number {
 }
 
 const shown = (value: number) => (value >= 100 ? Math.round(value).toLocaleString("en") : value.toPrecision(3));
-const row = (...cells: (string | number)[]) => console.log(`| ${cells.map((cell) => (typeof cell === "number" ? shown(cell) : cell)).join(" | ")} |`);
+const row = (...cells: (string | number)[]) =>
+  console.log(`| ${cells.map((cell) => (typeof cell === "number" ? shown(cell) : cell)).join(" | ")} |`);
 
 function heading(title: string, ...columns: string[]): void {
   console.log(`\n### ${title}\n`);
@@ -39,7 +44,8 @@ interface Case {
   readonly bodies?: readonly string[];
 }
 
-const stack = (services: readonly string[], more: object = {}) => JSON.stringify({ name: "stack #", services, proxy: "caddy", domain: "stack.example.com", ...more });
+const stack = (services: readonly string[], more: object = {}) =>
+  JSON.stringify({ name: "stack #", services, proxy: "caddy", domain: "stack.example.com", ...more });
 
 const cases: Case[] = [
   { name: "health", path: "/api/v1/health" },
@@ -53,7 +59,12 @@ for (const size of sizes) {
     const chosen = selections(index, size);
     const bodies = chosen.map((services) => stack(services, { format }));
     cases.push({ name: `generate ${format}, ${sizeName(size)}, cold`, path: "/api/v1/generate", bodies });
-    if (size === 20) cases.push({ name: `generate ${format}, ${sizeName(size)}, warm`, path: "/api/v1/generate", bodies: [(bodies[0] as string).replace("#", "")] });
+    if (size === 20)
+      cases.push({
+        name: `generate ${format}, ${sizeName(size)}, warm`,
+        path: "/api/v1/generate",
+        bodies: [(bodies[0] as string).replace("#", "")],
+      });
   }
 }
 
@@ -63,7 +74,9 @@ function resident(pid: number): Promise<number> {
     .then((text) => Number(/VmRSS:\s+(\d+)/.exec(text)?.[1]) / 1024);
 }
 
-console.log(`Bun ${Bun.version}, ${cpus().length} × ${cpus()[0]?.model}; load by ${generator}, ${connections} connections, medians of ${rounds} rounds.`);
+console.log(
+  `Bun ${Bun.version}, ${cpus().length} × ${cpus()[0]?.model}; load by ${generator}, ${connections} connections, medians of ${rounds} rounds.`,
+);
 
 heading("Requests per second, one process", "request", "bytes", "bare", "service", "ratio");
 {
@@ -71,14 +84,20 @@ heading("Requests per second, one process", "request", "bytes", "bare", "service
   const idle = await resident(service.process.pid);
   const memory: [string, number, number][] = [];
   for (const { name, path, bodies } of cases) {
-    const first = await fetch(service.url + path, bodies ? { method: "POST", headers: { "Content-Type": "application/json" }, body: bodies[0]?.replace("#", "0") as string } : {});
+    const first = await fetch(
+      service.url + path,
+      bodies ? { method: "POST", headers: { "Content-Type": "application/json" }, body: bodies[0]?.replace("#", "0") as string } : {},
+    );
     const bytes = await first.bytes();
     if (!first.ok) throw new Error(`${name}: ${first.status} ${new TextDecoder().decode(bytes).slice(0, 300)}`);
     await Bun.write(`${folder}/body`, bytes);
     await using bare = await startBare({ BODY_FILE: `${folder}/body`, BODY_TYPE: first.headers.get("content-type") ?? "" });
     const found: { bare: number[]; service: number[] } = { bare: [], service: [] };
     for (let round = 0; round <= rounds; round++) {
-      for (const [side, url] of [["bare", bare.url], ["service", service.url]] as const) {
+      for (const [side, url] of [
+        ["bare", bare.url],
+        ["service", service.url],
+      ] as const) {
         const { perSecond, failed } = await load({ url, path, bodies, connections, seconds });
         if (failed > 0) throw new Error(`${name}: ${failed} requests to ${side} failed`);
         // The first round warms both up.
@@ -94,11 +113,30 @@ heading("Requests per second, one process", "request", "bytes", "bare", "service
   for (const [name, a, b] of memory) row(name, a, b, (b / a).toFixed(2));
 }
 
-heading("CPU time of one generate without HTTP, ms", "services", "JSON bytes", "tar bytes", "packed", "json", "tar", "gzip alone", "tar / gzip");
+heading(
+  "CPU time of one generate without HTTP, ms",
+  "services",
+  "JSON bytes",
+  "tar bytes",
+  "packed",
+  "json",
+  "tar",
+  "gzip alone",
+  "tar / gzip",
+);
 {
   const child = Bun.spawn(["bun", `${import.meta.dir}/cpu.ts`, root], { stdout: "pipe", stderr: "inherit" });
   for (const { size, jsonBytes, tarBytes, packed, json, tar, gzip } of (await child.stdout.json()) as Record<string, number>[]) {
-    row(String(size), jsonBytes as number, tarBytes as number, packed as number, json as number, tar as number, gzip as number, ((tar as number) / (gzip as number)).toFixed(2));
+    row(
+      String(size),
+      jsonBytes as number,
+      tarBytes as number,
+      packed as number,
+      json as number,
+      tar as number,
+      gzip as number,
+      ((tar as number) / (gzip as number)).toFixed(2),
+    );
   }
 }
 
@@ -106,7 +144,9 @@ heading("Time to the first answer, ms", "program", "median", "ratio");
 {
   const bareBinary = `${folder}/bare`;
   const binary = `${root}/dist/stackwright`;
-  await Bun.spawn(["bun", "build", "--compile", "--minify", "--sourcemap=none", `${import.meta.dir}/bare.ts`, "--outfile", bareBinary], { stdout: "ignore" }).exited;
+  await Bun.spawn(["bun", "build", "--compile", "--minify", "--sourcemap=none", `${import.meta.dir}/bare.ts`, "--outfile", bareBinary], {
+    stdout: "ignore",
+  }).exited;
   const programs: [string, string[]][] = [["bare, compiled", [bareBinary]]];
   if (await Bun.file(binary).exists()) programs.push(["Stackwright, compiled (`bun run build`)", [binary]]);
   programs.push(["`bun server.ts`", ["bun", `${root}/server.ts`]]);

@@ -87,17 +87,21 @@ describe("bodies far beyond the limit", () => {
     }),
   );
 
-  test("take no memory", async () => {
+  test.each(["Content-Length", "Transfer-Encoding"])("take no memory, with %s", async (framing) => {
     const before = process.memoryUsage.rss();
+    const size = 64 * 1024 * 1024;
+    const part = new Uint8Array(1024 * 1024).fill(32);
+    const chunked = framing === "Transfer-Encoding";
     await on(async (connection) => {
-      const size = 64 * 1024 * 1024;
-      connection.write(`POST ${validate} HTTP/1.1\r\n${json}Content-Length: ${size}\r\n\r\n`);
-      expect((await connection.response()).status).toBe(413);
-      const part = new Uint8Array(1024 * 1024).fill(32);
+      connection.write(`POST ${validate} HTTP/1.1\r\n${json}${framing}: ${chunked ? "chunked" : size}\r\n\r\n`);
       for (let sent = 0; sent < size; sent += part.length) {
+        if (chunked) connection.write(`${part.length.toString(16)}\r\n`);
         connection.write(part);
+        if (chunked) connection.write("\r\n");
         await connection.written();
       }
+      if (chunked) connection.write("0\r\n\r\n");
+      expect((await connection.response()).status).toBe(413);
       connection.write(get("/api/v1/health"));
       expect((await connection.response()).status).toBe(200);
     });
@@ -253,6 +257,17 @@ describe("header fields", () => {
       for (const request of kept) expect(await cacheControl(request)).toBe("public, no-cache");
       for (const request of moment) expect(await cacheControl(request)).toBe("no-store");
     }));
+});
+
+test("Vary names what an answer depends on", async () => {
+  await using one = start({ CORS_ORIGIN: "https://a.example" });
+  for (const [{ get }, list, health] of [
+    [client, "Accept-Encoding", null],
+    [one, "Accept-Encoding, Origin", "Origin"],
+  ] as const) {
+    expect((await get("/api/v1/services")).headers.get("vary")).toBe(list);
+    expect((await get("/api/v1/health")).headers.get("vary")).toBe(health);
+  }
 });
 
 describe("targets and Host", () => {

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type RedisLimiterOptions, redisLimiter } from "../../lib/http/limit-redis.ts";
 import { windowMs } from "../../lib/http/limit.ts";
+import { type RedisLimiterOptions, redisLimiter } from "../../lib/http/limit-redis.ts";
 import { freePort, run, startProcess } from "../support.ts";
 
 const program = Bun.which("redis-server") ?? Bun.which("valkey-server");
-if (program === null) console.warn("SKIPPED: limits shared through Redis, since there is no redis-server on the PATH (apt-get install redis-server)");
+if (program === null)
+  console.warn("SKIPPED: limits shared through Redis, since there is no redis-server on the PATH (apt-get install redis-server)");
 
 const port = freePort();
 const url = `redis://127.0.0.1:${port}`;
@@ -19,7 +20,10 @@ async function until(condition: () => boolean | Promise<boolean>, what: string, 
 }
 
 async function startRedis(): Promise<void> {
-  redis = Bun.spawn([program as string, "--port", String(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"], { stdout: "ignore", stderr: "ignore" });
+  redis = Bun.spawn([program as string, "--port", String(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"], {
+    stdout: "ignore",
+    stderr: "ignore",
+  });
   await until(async () => {
     const client = new Bun.RedisClient(url, { autoReconnect: false });
     try {
@@ -60,7 +64,12 @@ describe.skipIf(program === null)("limits shared through Redis", () => {
     const before = Date.now();
     const states = await Promise.all(Array.from({ length: 200 }, (_, index) => (index % 2 === 0 ? a : b).take("read", client, false)));
     expect(states.filter((state) => state.allowed).length).toBe(limits.read);
-    expect(states.filter((state) => state.allowed).map((state) => state.remaining).sort((x, y) => x - y)).toEqual([...Array(limits.read).keys()]);
+    expect(
+      states
+        .filter((state) => state.allowed)
+        .map((state) => state.remaining)
+        .sort((x, y) => x - y),
+    ).toEqual([...Array(limits.read).keys()]);
     for (const { limit, resetAt } of states) {
       expect(limit).toBe(limits.read);
       expect(resetAt).toBeGreaterThan(before + windowMs - 1000);
@@ -158,7 +167,9 @@ describe.skipIf(program === null)("limits shared through Redis", () => {
     await using b = await startProcess(env);
     const ask = async (from: string, servers = [a, b]) => {
       const responses = await Promise.all(
-        Array.from({ length: 160 }, (_, index) => fetch(`${servers[index % servers.length]?.url}/api/v1/health`, { headers: { "X-Forwarded-For": from } })),
+        Array.from({ length: 160 }, (_, index) =>
+          fetch(`${servers[index % servers.length]?.url}/api/v1/health`, { headers: { "X-Forwarded-For": from } }),
+        ),
       );
       await Promise.all(responses.map((response) => response.arrayBuffer()));
       return responses.map((response) => response.status);
