@@ -121,7 +121,10 @@ function printContainer(container: PlannedContainer): string {
     (container.entrypoint ? printEntrypoint(container.entrypoint) : "") +
     (container.command ? printCommand(container.command) : "") +
     printOptions(options) +
-    print({ extra_hosts: some(container.extraHosts) }) +
+    print({
+      extra_hosts: some(container.extraHosts),
+      networks: container.address ? { default: { ipv4_address: container.address } } : undefined,
+    }) +
     printStrings("environment", container.environment) +
     printMounts(container.mounts) +
     printTmpfs(options.tmpfs) +
@@ -147,5 +150,6 @@ export function renderCompose(plan: Plan): BundleFile[] {
     text += "\n";
   }
   text += "networks:\n  default:\n    driver: bridge\n";
+  if (plan.subnet) text += printMapping({ ipam: { config: [{ subnet: plan.subnet }] } }, "    ");
   return [{ path: "docker-compose.yml", content: text }];
 }

@@ -6,9 +6,6 @@ import { baseServiceId } from "../catalog/index.ts";
 import { gatewayPaths, merge, type Plan } from "../stack/plan.ts";
 import type { BundleFile } from "./file.ts";
 
-/** Ranges that container engines take networks from (RFC 1918): where the stack's proxy connects from. */
-const proxyNetworks = ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"];
-
 /** The host on Docker's default bridge, where a proxy in a container reaches a gateway on the host. */
 const bridgeAddress = "172.17.0.1";
 
@@ -31,7 +28,7 @@ export function renderGateway(plan: Plan): BundleFile[] {
         port: 18789,
         auth: { mode: "token", token: "${OPENCLAW_GATEWAY_TOKEN}" },
         controlUi: { allowedOrigins: allowedOrigins(plan) },
-        ...(plan.proxy ? { trustedProxies: native ? ["127.0.0.1", ...proxyNetworks] : proxyNetworks } : {}),
+        ...(plan.proxy ? { trustedProxies: [plan.proxy.native ? "127.0.0.1" : "${PROXY_ADDRESS}"] } : {}),
       },
       ...(plan.resolution.packs.length > 0
         ? { skills: { load: { extraDirs: [native ? "${STACKWRIGHT_SKILLS}" : gatewayPaths.skills] } } }

@@ -41,7 +41,8 @@ export interface PlannedContainer {
   readonly memoryMB: number;
   readonly gpu: boolean;
   readonly extraHosts: readonly string[];
-  readonly networkAliases: readonly string[];
+  /** Fixed address on the stack's network, in Compose's notation. */
+  readonly address: string | undefined;
   /** The options that are printed as they stand in the catalog. */
   readonly options: Container;
 }
@@ -117,7 +118,7 @@ export function planContainer(name: string, container: Container, service: Servi
     memoryMB: container.memoryMB,
     gpu,
     extraHosts: [...container.extraHosts, ...context.extraHosts],
-    networkAliases: [],
+    address: undefined,
     options: container,
   };
 }

@@ -47,6 +47,8 @@ export interface Plan {
   readonly configs: readonly PlannedConfig[];
   /** Databases by server id, in the order of the services that own them. */
   readonly provisions: ReadonlyMap<string, readonly Provision[]>;
+  /** Addresses of the stack's network, in Compose's notation, where the proxy needs a fixed one. */
+  readonly subnet: string | undefined;
   /** What the agent of the base service is given of the chosen services. */
   readonly gateway: { readonly environment: Readonly<Record<string, string>>; readonly config: Readonly<Record<string, unknown>> };
   /** Services that run on the host itself, in the order in which they are installed. */
@@ -117,6 +119,21 @@ export function planStack(index: CatalogIndex, request: StackRequest & { name: s
     return service.agent !== undefined && resolution.chosen.has(service.id);
   }
   const gatewayEnvironment: Record<string, string> = {};
+  const proxyEntry = index.catalog.proxies.find((entry) => entry.id === proxy?.id);
+  if (proxy && proxyEntry && !proxy.native) {
+    const network = planNetwork(slugify(request.name));
+    variables.addSettings(proxyEntry.name, {
+      STACK_SUBNET: {
+        description: "Addresses of the stack's own network; change it, and PROXY_ADDRESS, where it collides with another",
+        default: network.subnet,
+      },
+      PROXY_ADDRESS: {
+        description: `Address of ${proxyEntry.name} on that network; the gateway believes what comes from it about clients`,
+        default: network.proxyAddress,
+      },
+    });
+    gatewayEnvironment.PROXY_ADDRESS = variables.reference("PROXY_ADDRESS");
+  }
   let gatewayConfig: Record<string, unknown> = {};
   for (const service of resolution.services) {
     if (!granted(service) || service.agent === undefined) continue;
@@ -164,8 +181,7 @@ export function planStack(index: CatalogIndex, request: StackRequest & { name: s
   }
   for (const target of metricsTargets(resolution, present, native)) configs.push(target);
 
-  const proxyEntry = index.catalog.proxies.find((entry) => entry.id === proxy?.id);
-  if (proxy && proxyEntry) planProxyContainers(proxyEntry, proxy);
+  if (proxy && proxyEntry && !proxy.native) planProxyContainers(proxyEntry, proxy);
 
   return {
     name: request.name,
@@ -179,6 +195,7 @@ export function planStack(index: CatalogIndex, request: StackRequest & { name: s
     variables: variables.list(),
     configs,
     provisions,
+    subnet: proxy && !proxy.native ? variables.reference("STACK_SUBNET") : undefined,
     gateway: { environment: gatewayEnvironment, config: gatewayConfig },
     native: system && { system, services: resolution.services.filter((service) => native.has(service.id)) },
   };
@@ -241,7 +258,7 @@ export function planStack(index: CatalogIndex, request: StackRequest & { name: s
       memoryMB: 0,
       gpu: false,
       extraHosts: [],
-      networkAliases: [],
+      address: undefined,
       options: jobOptionsOf(main),
     };
   }
@@ -265,7 +282,6 @@ export function planStack(index: CatalogIndex, request: StackRequest & { name: s
       containers: entry.containers,
       files: {},
     };
-    if (settings.native) return;
     const needed = Object.entries(entry.containers).filter(([name]) => name !== "certbot" || settings.reach === "public");
     for (const [name, container] of needed) {
       const main = name === entry.id;
@@ -283,12 +299,29 @@ export function planStack(index: CatalogIndex, request: StackRequest & { name: s
       const http = { address: bind, published: variables.reference("HTTP_PORT"), target: 80, protocol: "tcp" as const };
       const https = { address: bind, published: variables.reference("HTTPS_PORT"), target: 443, protocol: "tcp" as const };
       const quic = entry.id === "caddy" ? [{ ...https, protocol: "udp" as const }] : [];
-      containers.push({ ...planned, role: "proxy", ports: main ? (settings.reach === "local" ? [http] : [http, https, ...quic]) : [] });
+      const address = main ? variables.reference("PROXY_ADDRESS") : undefined;
+      containers.push({
+        ...planned,
+        role: "proxy",
+        address,
+        ports: main ? (settings.reach === "local" ? [http] : [http, https, ...quic]) : [],
+      });
       for (const volume of container.volumes)
         if ("name" in volume)
           volumes.set(volumeName(entry.id, volume.name), { service: entry.id, backup: volume.backup ? "archive" : "none" });
     }
   }
+}
+
+/**
+ * A network of 254 addresses below 10.128.0.0/9, picked by the stack's name so that two stacks rarely collide, and the proxy's
+ * address on it. The gateway believes one proxy only, so that proxy needs an address that stays.
+ */
+function planNetwork(slug: string): { subnet: string; proxyAddress: string } {
+  let hash = 0x811c9dc5;
+  for (const char of slug) hash = Math.imul(hash ^ (char.codePointAt(0) ?? 0), 0x01000193) >>> 0;
+  const prefix = `10.${128 + (hash % 127)}.${(hash >>> 8) % 256}`;
+  return { subnet: `${prefix}.0/24`, proxyAddress: `${prefix}.250` };
 }
 
 /** What a one-shot container of our own needs of the options of a container. */
@@ -369,7 +402,10 @@ function proxyMounts(container: string): PlannedMount[] {
     case "traefik":
       return [mount("./traefik.yml", "/etc/traefik/traefik.yml"), mount("./configs/traefik", "/etc/traefik/dynamic")];
     case "nginx":
-      return [mount("./nginx.conf", "/etc/nginx/nginx.conf"), mount("./configs/nginx/certificates.sh", "/docker-entrypoint.d/10-certificates.sh")];
+      return [
+        mount("./nginx.conf", "/etc/nginx/nginx.conf"),
+        mount("./configs/nginx/certificates.sh", "/docker-entrypoint.d/10-certificates.sh"),
+      ];
     case "certbot":
       return [mount("./configs/nginx/certbot.sh", "/certbot.sh"), mount("./configs/nginx/domains", "/domains")];
     default:

@@ -160,7 +160,9 @@ export function resolveText(text: string, service: Service, scope: ReferenceScop
 }
 
 function resolveReferences(text: string, service: Service, consumer: string, scope: ReferenceScope): string {
-  return text.includes("{{") ? text.replace(referencePattern, (_, reference: string) => dereference(reference, service, consumer, scope)) : text;
+  return text.includes("{{")
+    ? text.replace(referencePattern, (_, reference: string) => dereference(reference, service, consumer, scope))
+    : text;
 }
 
 /** Resolves the references of a file's content, where `$` has no meaning of ours. */

@@ -1,6 +1,7 @@
 /**
- * `bun run bench [--quick] [--root DIR]`: the service against a bare `Bun.serve` handler that returns the same bytes, one process
- * each, in the same run, over real HTTP. Prints Markdown. With `--root`, another checkout is measured.
+ * `bun run bench [--quick] [--binary] [--root DIR]`: the service against a bare `Bun.serve` handler that returns the same bytes,
+ * one process each, in the same run, over real HTTP. Prints Markdown. With `--binary`, `dist/stackwright` is measured instead of
+ * `bun server.ts`; with `--root`, another checkout.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { cpus, tmpdir } from "node:os";
@@ -17,11 +18,9 @@ const seconds = quick ? 1 : 2;
 const connections = 32;
 const index = indexCatalog(await loadCatalog(`${root}/catalog`));
 const folder = await mkdtemp(`${tmpdir()}/stackwright-bench-`);
+const program = Bun.argv.includes("--binary") ? [`${root}/dist/stackwright`] : ["bun", `${root}/server.ts`];
 const startService = () =>
-  startProcess({ LOG_LEVEL: "error", LIMIT_READ: "1000000000", LIMIT_WRITE: "1000000000", LIMIT_GENERATE: "1000000000" }, [
-    "bun",
-    `${root}/server.ts`,
-  ]);
+  startProcess({ LOG_LEVEL: "error", LIMIT_READ: "1000000000", LIMIT_WRITE: "1000000000", LIMIT_GENERATE: "1000000000" }, program);
 const startBare = (env: Record<string, string>) => startProcess(env, ["bun", `${import.meta.dir}/bare.ts`]);
 
 function median(values: readonly number[]): number {
@@ -149,7 +148,7 @@ heading("Time to the first answer, ms", "program", "median", "ratio");
   }).exited;
   const programs: [string, string[]][] = [["bare, compiled", [bareBinary]]];
   if (await Bun.file(binary).exists()) programs.push(["Stackwright, compiled (`bun run build`)", [binary]]);
-  programs.push(["`bun server.ts`", ["bun", `${root}/server.ts`]]);
+  programs.push(["`bun server.ts`", program]);
   const found = programs.map((): number[] => []);
   for (let round = 0; round < (quick ? 5 : 15); round++) {
     for (const [at, [, command]] of programs.entries()) found[at]?.push(await firstAnswer(command));

@@ -239,8 +239,8 @@ export interface Stack extends AsyncDisposable {
   readonly standins: readonly string[];
 }
 
-/** Generates a stack through the real server, unpacks its archive with tar, and makes its images. */
-export async function unpack(request: Record<string, unknown>, into?: string): Promise<Stack> {
+/** Generates a stack through the real server, unpacks its archive with tar, and makes its images (those of `only`). */
+export async function unpack(request: Record<string, unknown>, into?: string, only?: readonly string[]): Promise<Stack> {
   await using server = start();
   const response = await server.post("/api/v1/generate", { ...request, format: "tar" });
   if (response.status !== 200) throw new Error(await response.text());
@@ -257,6 +257,7 @@ export async function unpack(request: Record<string, unknown>, into?: string): P
       [...catalog.services.values(), ...catalog.catalog.proxies].flatMap((service) => Object.entries(service.containers)),
     );
     for (const [name, { image }] of Object.entries(compose.services)) {
+      if (only && !only.includes(name)) continue;
       const repository = image.slice(0, image.lastIndexOf(":"));
       const make = real[repository];
       if (make && !(repository === "traefik" && !Bun.which("traefik"))) {
