@@ -22,7 +22,9 @@ test("there are some, and the last makes a stack", () => {
 });
 
 test.each(lines)("%s", async (line) => {
-  const { code, stdout, stderr } = await run(["bash", "-o", "pipefail", "-c", line.replace("http://localhost:3000", client.url)], { cwd: folder });
+  const { code, stdout, stderr } = await run(["bash", "-o", "pipefail", "-c", line.replace("http://localhost:3000", client.url)], {
+    cwd: folder,
+  });
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   if (line.includes("| tar")) expect((await stat(`${folder}/my-stack/scripts/start.sh`)).mode & 0o777).toBe(0o755);
   else expect(JSON.parse(stdout).ok).toBe(true);

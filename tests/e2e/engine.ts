@@ -167,10 +167,12 @@ let standinBase: Promise<void> | undefined;
 /** Makes an image that stands for an application: the stand-in program, and the tools that the catalog says are inside. */
 async function standin(tag: string, container: Container | undefined): Promise<void> {
   standinBase ??= (async () => {
-    if ((await present()).has(`${prefix}-standin:1`)) return;
+    if ((await present()).has(`${prefix}-standin:2`)) return;
     const binary = `${tmpdir()}/stackwright-standin`;
     await must(["bun", "build", "--compile", `${images}/standin.ts`, "--outfile", binary]);
-    await build(`${prefix}-standin:1`, `FROM ${base}\nCOPY standin /standin\nRUN chmod 755 /standin`, { standin: binary });
+    await build(`${prefix}-standin:2`, `FROM ${base}\nCOPY standin /standin\nRUN chmod 755 /standin && ln -s /standin /standin-probe`, {
+      standin: binary,
+    });
   })();
   await standinBase;
   const tools = container?.image.tools ?? ["sh"];
@@ -183,17 +185,7 @@ async function standin(tag: string, container: Container | undefined): Promise<v
   for (const tool of tools)
     if (!(tool in toolPackages) && !["sh", "bash", "node", "bun", "perl"].includes(tool))
       programs.add(tool.startsWith("/") ? tool : `/usr/local/bin/${tool}`);
-  const commands = [...(container?.entrypoint ?? []), ...(container?.command ?? [])].join("\n");
-  for (const match of commands.matchAll(
-    /exec\s+(?:(?:su-exec|gosu|setpriv|dumb-init|tini|s6-setuidgid)\s+\S+\s+)?(\/[\w./-]+|[a-z][\w.-]*)/g,
-  )) {
-    const program = match[1] as string;
-    if (!["sh", "bash", "node"].includes(program)) programs.add(program.startsWith("/") ? program : `/usr/local/bin/${program}`);
-  }
-  const first = container?.entrypoint?.[0];
-  if (first && !["sh", "/bin/sh", "bash", "/bin/bash"].includes(first))
-    programs.add(first.startsWith("/") ? first : `/usr/local/bin/${first}`);
-  const lines = [`FROM ${prefix}-standin:1`];
+  const lines = [`FROM ${prefix}-standin:2`];
   if (packages.length > 0) lines.push(install(packages.join(" ")));
   if (node) lines.push("COPY --from=stackwright-proof-node:1 /node /usr/local/bin/node", "RUN ln -sf node /usr/local/bin/bun");
   if (named) lines.push(`RUN id ${user} >/dev/null 2>&1 || useradd -m ${user}`);
@@ -284,6 +276,10 @@ export async function unpack(request: Record<string, unknown>, into?: string, on
           ? container.volumes.flatMap((volume) => ("name" in volume && !volume.readOnly ? [volume.target] : []))
           : [];
       override[name] = {
+        // Start scripts and checks that know the application's own words say nothing about a stand-in.
+        entrypoint: ["/standin"],
+        command: [],
+        ...(check && "shell" in check ? { healthcheck: { test: ["CMD", "/standin-probe"] } } : {}),
         environment: {
           STANDIN_NAME: name,
           STANDIN_PORTS: http.join(" "),

@@ -178,14 +178,17 @@ describe.each(stacks)("$title", ({ title, request }) => {
       expect(arrivals.length).toBe(3);
       expect((arrivals[2] as number) - (arrivals[0] as number)).toBeGreaterThan(1000);
       const size = 100 * 1024 * 1024;
-      const slow = run([...curl, "--max-time", "90", "-o", "/dev/null", "-w", "%{http_code}", `${target}/proof/slow?seconds=65`]);
+      const patient = request.proxy !== "caddy" && proxy.reach === "public";
+      const slow = !patient
+        ? undefined
+        : run([...curl, "--max-time", "90", "-o", "/dev/null", "-w", "%{http_code}", `${target}/proof/slow?seconds=65`]);
       const uploaded = await must([
         "bash",
         "-c",
         `head -c ${size} /dev/zero | ${curl.join(" ")} --data-binary @- -H 'Expect:' ${target}/proof/upload`,
       ]);
       expect(JSON.parse(uploaded)).toEqual({ bytes: size });
-      if (title === "devops" || title === "researcher" || request.proxy === "traefik") expect((await slow).stdout).toBe("200");
+      if (slow) expect((await slow).stdout).toBe("200");
     },
     3 * minutes,
   );

@@ -19,7 +19,18 @@ async function compile(name: string, entries: readonly { fixed: unknown; dynamic
     `${folder}/${name}.ts`,
     `import type { TraefikV3StaticConfiguration } from "@schemastore/traefik-v3";\nimport type { HttpsJsonSchemastoreOrgTraefikV3FileProviderJson } from "@schemastore/traefik-v3-file-provider";\n${lines.join("\n")}\n`,
   );
-  return run(["bun", "x", "tsc", "--ignoreConfig", "--noEmit", "--strict", "--skipLibCheck", "--module", "preserve", `${folder}/${name}.ts`]);
+  return run([
+    "bun",
+    "x",
+    "tsc",
+    "--ignoreConfig",
+    "--noEmit",
+    "--strict",
+    "--skipLibCheck",
+    "--module",
+    "preserve",
+    `${folder}/${name}.ts`,
+  ]);
 }
 
 const stacks = ["localhost", "stack.internal", "stack.example.org"].map((domain) => {
