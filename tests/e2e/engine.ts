@@ -238,7 +238,7 @@ export async function unpack(request: Record<string, unknown>, into?: string, on
   if (response.status !== 200) throw new Error(await response.text());
   const folder = into ?? (await mkdtemp(`${tmpdir()}/stackwright-stack-`));
   await must(["tar", "-xzf", "-", "-C", folder, "--strip-components", "1"], { stdin: await response.bytes() });
-  const compose = parse(await Bun.file(`${folder}/docker-compose.yml`).text(), { merge: true }) as {
+  const compose = parse(await Bun.file(`${folder}/docker-compose.yml`).text(), { merge: true, maxAliasCount: -1 }) as {
     name: string;
     services: Record<string, { image: string }>;
   };
