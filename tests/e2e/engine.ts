@@ -185,6 +185,9 @@ async function standin(tag: string, container: Container | undefined): Promise<v
   for (const tool of tools)
     if (!(tool in toolPackages) && !["sh", "bash", "node", "bun", "perl"].includes(tool))
       programs.add(tool.startsWith("/") ? tool : `/usr/local/bin/${tool}`);
+  const check = container?.healthcheck;
+  const probe = check && "command" in check ? check.command[0] : undefined;
+  if (probe?.startsWith("/")) programs.add(probe);
   const lines = [`FROM ${prefix}-standin:2`];
   if (packages.length > 0) lines.push(install(packages.join(" ")));
   if (node) lines.push("COPY --from=stackwright-proof-node:1 /node /usr/local/bin/node", "RUN ln -sf node /usr/local/bin/bun");
