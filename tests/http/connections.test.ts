@@ -88,8 +88,9 @@ describe("bodies far beyond the limit", () => {
   );
 
   test.each(["Content-Length", "Transfer-Encoding"])("take no memory, with %s", async (framing) => {
+    Bun.gc(true);
     const before = process.memoryUsage.rss();
-    const size = 64 * 1024 * 1024;
+    const size = 256 * 1024 * 1024;
     const part = new Uint8Array(1024 * 1024).fill(32);
     const chunked = framing === "Transfer-Encoding";
     await on(async (connection) => {
@@ -105,7 +106,9 @@ describe("bodies far beyond the limit", () => {
       connection.write(get("/api/v1/health"));
       expect((await connection.response()).status).toBe(200);
     });
-    expect((process.memoryUsage.rss() - before) / 1024 / 1024).toBeLessThan(48);
+    Bun.gc(true);
+    // Half of what was sent leaves room for what else this process does.
+    expect(process.memoryUsage.rss() - before).toBeLessThan(size / 2);
   });
 });
 
