@@ -62,6 +62,13 @@ export async function run(command: string[], options: { cwd?: string; env?: Reco
   return { stdout, stderr, code };
 }
 
+/** Runs a program; fails with its output when it fails. */
+export async function must(command: string[], options: Parameters<typeof run>[1] = {}): Promise<string> {
+  const { code, stdout, stderr } = await run(command, options);
+  if (code !== 0) throw new Error(`${command.join(" ").slice(0, 300)} exited with ${code}\n${stdout.slice(-3000)}\n${stderr.slice(-3000)}`);
+  return stdout;
+}
+
 /** A port of loopback that nothing listened on a moment ago. */
 export function freePort(): number {
   const probe = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });

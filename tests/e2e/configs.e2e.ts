@@ -3,6 +3,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { packBundle } from "../../lib/archive/bundle.ts";
+import { renderCompose } from "../../lib/render/compose.ts";
 import { renderBundle } from "../../lib/render/index.ts";
 import { planStack } from "../../lib/stack/plan.ts";
 import { proxies, type StackRequest } from "../../lib/stack/request.ts";
@@ -12,6 +13,11 @@ import { catalog, payload, run, start } from "../support.ts";
 const minutes = 60_000;
 const work = await mkdtemp(`${tmpdir()}/stackwright-configs-`);
 afterAll(() => rm(work, { recursive: true, force: true }));
+
+/** A certificate as `certificates.sh` makes one, for `nginx -t`. */
+const certificate = run(
+  "openssl req -x509 -newkey rsa:2048 -nodes -subj /CN=x -keyout".split(" ").concat(`${work}/privkey.pem`, "-out", `${work}/fullchain.pem`),
+);
 
 /** Unpacks the archive of a request into a new folder and writes its `.env` with its own script. */
 async function unpack(request: StackRequest): Promise<string | undefined> {
@@ -45,26 +51,13 @@ async function checkProxy(folder: string, request: StackRequest): Promise<void> 
     expect({ code, stderr: code === 0 ? "" : stderr }).toEqual({ code: 0, stderr: "" });
   }
   if (request.proxy === "nginx" && Bun.which("nginx")) {
-    // The paths of the container, moved below a prefix; certificates as certificates.sh makes them.
+    // The paths of the container, moved below a prefix.
     const prefix = `${folder}/.nginx`;
     await mkdir(prefix, { recursive: true });
-    await run([
-      "openssl",
-      "req",
-      "-x509",
-      "-newkey",
-      "rsa:2048",
-      "-nodes",
-      "-subj",
-      "/CN=x",
-      "-keyout",
-      `${prefix}/privkey.pem`,
-      "-out",
-      `${prefix}/fullchain.pem`,
-    ]);
+    await certificate;
     const text = (await Bun.file(`${folder}/nginx.conf`).text())
       .replace("user nginx;", "user www-data;")
-      .replaceAll("/etc/letsencrypt/live/stack/", `${prefix}/`)
+      .replaceAll("/etc/letsencrypt/live/stack/", `${work}/`)
       .replace("access_log /dev/stdout;", "access_log off;")
       .replace("/var/run/nginx.pid", `${prefix}/pid`);
     await Bun.write(`${prefix}/nginx.conf`, text);
@@ -103,13 +96,23 @@ describe.each([...catalog.presets.keys()])("preset %s", (preset) => {
 });
 
 test(
-  "Compose accepts every service alone, and refuses it without each of its secrets, naming the variable",
+  "Compose accepts every service alone, with each proxy, on both architectures, and refuses it without one of its secrets, by name",
   async () => {
     await each([...catalog.services.values()], async (service) => {
-      const folder = await unpack({ services: [service.id] });
-      if (!folder) return;
-      const { code, stderr } = await accepted(folder);
-      expect({ id: service.id, code, stderr }).toEqual({ id: service.id, code: 0, stderr: "" });
+      const folder = await unpack({ services: [service.id], proxy: "caddy", domain: "stack.example.org" });
+      if (!folder) throw new Error(`${service.id} is not accepted alone`);
+      for (const proxy of proxied) {
+        for (const platform of ["linux/amd64", "linux/arm64"] as const) {
+          const request = { name: "proof", services: [service.id], ...proxy, platform };
+          const resolution = resolve(catalog, request);
+          // A service without images for an architecture is refused for it.
+          if (resolution.problems.length > 0) continue;
+          const [compose] = renderCompose(planStack(catalog, request, resolution));
+          await Bun.write(`${folder}/docker-compose.yml`, compose?.content ?? "");
+          const { code, stderr } = await accepted(folder);
+          expect({ request, code, stderr }).toEqual({ request, code: 0, stderr: "" });
+        }
+      }
       const env = await Bun.file(`${folder}/.env`).text();
       const secret = Object.keys(service.secrets)[0];
       if (secret) {
@@ -124,7 +127,7 @@ test(
       await rm(folder, { recursive: true });
     });
   },
-  6 * minutes,
+  8 * minutes,
 );
 
 test(

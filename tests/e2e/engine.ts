@@ -1,218 +1,15 @@
 /** A real Docker Engine for proofs: images, stacks, and what is asked of them. */
-import { chmod, mkdir, mkdtemp, rm } from "node:fs/promises";
+import { expect } from "bun:test";
+import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { parse } from "yaml";
 import type { Container } from "../../lib/catalog/schema.ts";
-import { catalog, root, run, start } from "../support.ts";
+import type { Addresses, PlannedProxy } from "../../lib/stack/routes.ts";
+import { catalog, must, run, start } from "../support.ts";
+import { makeImage } from "./images/build.ts";
 
-/** Runs a program; fails with its output when it fails. */
-export async function must(command: string[], options: Parameters<typeof run>[1] = {}): Promise<string> {
-  const { code, stdout, stderr } = await run(command, options);
-  if (code !== 0) throw new Error(`${command.join(" ").slice(0, 300)} exited with ${code}\n${stdout.slice(-3000)}\n${stderr.slice(-3000)}`);
-  return stdout;
-}
-
-const base = "debian:bookworm-slim";
-const prefix = "stackwright-proof";
-const images = `${import.meta.dir}/images`;
 /** Stands for Compose's tag that empties a list. */
 const reset = "(reset)";
-
-/** Image references that this engine has. */
-async function present(): Promise<Set<string>> {
-  return new Set((await must(["docker", "image", "ls", "--format", "{{.Repository}}:{{.Tag}}"])).split("\n"));
-}
-
-async function build(tag: string, dockerfile: string, files: Record<string, string> = {}): Promise<void> {
-  if ((await present()).has(tag)) return;
-  const context = await mkdtemp(`${tmpdir()}/stackwright-image-`);
-  try {
-    for (const [name, source] of Object.entries(files)) await must(["cp", "-a", source, `${context}/${name}`]);
-    await Bun.write(`${context}/Dockerfile`, dockerfile);
-    await must(["docker", "build", "-q", "-t", tag, context], { env: { DOCKER_BUILDKIT: "0" } });
-  } finally {
-    await rm(context, { recursive: true, force: true });
-  }
-}
-
-const install = (packages: string) =>
-  `RUN apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends ${packages} >/dev/null && rm -rf /var/lib/apt/lists/*`;
-const hide = (...programs: string[]) => `RUN for p in ${programs.join(" ")}; do rm -f /usr/bin/$p /bin/$p /usr/local/bin/$p; done`;
-const entrypoint =
-  'COPY entrypoint.sh /usr/local/bin/docker-entrypoint.sh\nRUN chmod 755 /usr/local/bin/docker-entrypoint.sh\nENTRYPOINT ["docker-entrypoint.sh"]';
-
-/**
- * Images that Debian has the real software for, made to honour the interface of the official ones: entrypoint, variables, user,
- * folders, and the tools inside and only those.
- */
-const real: Record<string, (tag: string) => Promise<void>> = {
-  redis: (tag) =>
-    build(
-      tag,
-      `FROM ${base}\n${install("redis-server")}\nRUN mkdir -p /data && chown redis:redis /data\n${hide("bash", "perl", "curl")}\nVOLUME /data\nWORKDIR /data\n${entrypoint}\nCMD ["redis-server"]`,
-      { "entrypoint.sh": `${images}/redis.sh` },
-    ),
-  "valkey/valkey": (tag) =>
-    build(
-      tag,
-      `FROM ${base}\n${install("redis-server")}\nRUN mkdir -p /data && chown redis:redis /data && ln -s redis-server /usr/bin/valkey-server && ln -s redis-cli /usr/bin/valkey-cli\n${hide("bash", "perl", "curl")}\nWORKDIR /data\n${entrypoint}\nCMD ["valkey-server"]`,
-      { "entrypoint.sh": `${images}/redis.sh` },
-    ),
-  postgres: (tag) => postgres(tag, ""),
-  "pgvector/pgvector": (tag) =>
-    postgres(
-      tag,
-      `RUN cd /usr/share/postgresql/15/extension && printf "comment = 'stands for pgvector'\\ndefault_version = '1'\\nrelocatable = true\\ntrusted = true\\n" > vector.control && printf 'select 1;\\n' > vector--1.sql\n`,
-    ),
-  mariadb: (tag) =>
-    build(
-      tag,
-      `FROM ${base}\n${install("mariadb-server mariadb-client")}\nCOPY healthcheck.sh /usr/local/bin/healthcheck.sh\nRUN rm -rf /var/lib/mysql && install -d -o mysql -g mysql /var/lib/mysql /run/mysqld && chmod 755 /usr/local/bin/healthcheck.sh\n${hide("curl", "wget")}\n${entrypoint}\nCMD ["mariadbd"]`,
-      {
-        "entrypoint.sh": `${images}/mariadb.sh`,
-        "healthcheck.sh": `${images}/mariadb-healthcheck.sh`,
-      },
-    ),
-  caddy: async (tag) =>
-    build(
-      tag,
-      `FROM ${base}\n${install("wget ca-certificates")}\nCOPY caddy /usr/bin/caddy\nENV XDG_CONFIG_HOME=/config XDG_DATA_HOME=/data\nRUN mkdir -p /config/caddy /data/caddy /etc/caddy /srv\n${hide("bash", "curl", "perl")}\nWORKDIR /srv\nCMD ["caddy", "run", "--config", "/etc/caddy/Caddyfile", "--adapter", "caddyfile"]`,
-      {
-        caddy: Bun.which("caddy") ?? "caddy",
-      },
-    ),
-  nginx: (tag) =>
-    build(
-      tag,
-      `FROM ${base}\n${install("nginx-light curl openssl")}\nRUN useradd -r nginx && mkdir -p /docker-entrypoint.d && rm -f /etc/nginx/sites-enabled/*\n${hide("wget", "perl")}\n${entrypoint}\nSTOPSIGNAL SIGQUIT\nCMD ["nginx", "-g", "daemon off;"]`,
-      {
-        "entrypoint.sh": `${images}/nginx.sh`,
-      },
-    ),
-  traefik: async (tag) => {
-    const binary = Bun.which("traefik");
-    if (binary)
-      await build(tag, `FROM ${base}\n${install("wget ca-certificates")}\nCOPY traefik /usr/local/bin/traefik\nENTRYPOINT ["traefik"]\n`, {
-        traefik: binary,
-      });
-    else await standin(tag, undefined);
-  },
-  "prom/prometheus": (tag) =>
-    build(
-      tag,
-      `FROM ${base}\n${install("prometheus wget")}\nRUN ln -s /usr/bin/prometheus /bin/prometheus 2>/dev/null; install -d -o nobody -g nogroup /prometheus /etc/prometheus && mkdir -p /usr/share/prometheus\n${hide("bash", "curl", "perl")}\nUSER nobody\nWORKDIR /prometheus\nENTRYPOINT ["/bin/prometheus"]\nCMD ["--config.file=/etc/prometheus/prometheus.yml", "--storage.tsdb.path=/prometheus"]`,
-    ),
-  "eclipse-mosquitto": (tag) =>
-    build(
-      tag,
-      `FROM ${base}\n${install("mosquitto mosquitto-clients")}\nRUN mkdir -p /mosquitto/config /mosquitto/data /mosquitto/log && chown -R mosquitto:mosquitto /mosquitto\n${hide("bash", "curl", "perl", "wget")}\nCOPY entrypoint.sh /docker-entrypoint.sh\nRUN chmod 755 /docker-entrypoint.sh\nENTRYPOINT ["/docker-entrypoint.sh"]\nCMD ["/usr/sbin/mosquitto", "-c", "/mosquitto/config/mosquitto.conf"]`,
-      {
-        "entrypoint.sh": `${images}/mosquitto.sh`,
-      },
-    ),
-  "ghcr.io/openclaw/openclaw": gateway,
-};
-
-function postgres(tag: string, more: string): Promise<void> {
-  return build(
-    tag,
-    `FROM ${base}\n${install("postgresql-15 postgresql-contrib")}\nENV PATH=/usr/lib/postgresql/15/bin:$PATH PGDATA=/var/lib/postgresql/data\n${more}RUN rm -rf /var/lib/postgresql/15 && install -d -o postgres -g postgres -m 700 /var/lib/postgresql/data\n${hide("curl")}\nSTOPSIGNAL SIGINT\n${entrypoint}\nCMD ["postgres"]`,
-    { "entrypoint.sh": `${images}/postgres.sh` },
-  );
-}
-
-/** The real gateway: the npm package on a Node that it accepts, both from the package registry. */
-async function gateway(tag: string): Promise<void> {
-  if ((await present()).has(tag)) return;
-  const cache = `${tmpdir()}/stackwright-proof-gateway`;
-  const version = tag.slice(tag.lastIndexOf(":") + 1);
-  const quiet = { npm_config_fund: "false", npm_config_audit: "false", npm_config_update_notifier: "false", npm_config_loglevel: "error" };
-  if (!(await Bun.file(`${cache}/node_modules/openclaw/package.json`).exists())) {
-    await mkdir(cache, { recursive: true });
-    await Bun.write(`${cache}/package.json`, "{}");
-    await must(["npm", "install", "--prefix", cache, "node@26"], { cwd: cache, env: quiet });
-    await must(["npm", "install", "--prefix", cache, `openclaw@${version}`], {
-      cwd: cache,
-      env: { ...quiet, PATH: `${cache}/node_modules/.bin:${process.env.PATH}` },
-    });
-  }
-  await build(
-    tag,
-    `FROM ${base}
-${install("ca-certificates curl git libatomic1")}
-RUN useradd -u 1000 -m node && install -d -o node -g node /home/node/.openclaw
-COPY --chown=node:node node_modules /app/node_modules
-RUN ln -s /app/node_modules/node/bin/node /usr/local/bin/node && ln -s node_modules/openclaw/openclaw.mjs /app/openclaw.mjs && printf '#!/bin/sh\\nexec node /app/openclaw.mjs "$@"\\n' > /usr/local/bin/openclaw && chmod 755 /usr/local/bin/openclaw
-WORKDIR /app
-USER node
-CMD ["node", "openclaw.mjs", "gateway", "--allow-unconfigured"]`,
-    { node_modules: `${cache}/node_modules` },
-  );
-}
-
-/** Packages that bring a tool that a catalog entry says is in an image. */
-const toolPackages: Record<string, string> = {
-  curl: "curl",
-  wget: "wget",
-  nc: "netcat-openbsd",
-  python3: "python3-minimal",
-  python: "python3-minimal",
-  php: "php-cli",
-  ruby: "ruby",
-  openssl: "openssl",
-};
-
-let standinBase: Promise<void> | undefined;
-
-/** Makes an image that stands for an application: the stand-in program, and the tools that the catalog says are inside. */
-async function standin(tag: string, container: Container | undefined): Promise<void> {
-  standinBase ??= (async () => {
-    if ((await present()).has(`${prefix}-standin:2`)) return;
-    const binary = `${tmpdir()}/stackwright-standin`;
-    await must(["bun", "build", "--compile", `${images}/standin.ts`, "--outfile", binary]);
-    await build(`${prefix}-standin:2`, `FROM ${base}\nCOPY standin /standin\nRUN chmod 755 /standin && ln -s /standin /standin-probe`, {
-      standin: binary,
-    });
-  })();
-  await standinBase;
-  const tools = container?.image.tools ?? ["sh"];
-  const packages = [...new Set(tools.flatMap((tool) => toolPackages[tool] ?? []))].sort();
-  const node = tools.includes("node") || tools.includes("bun");
-  const user = container?.image.user ?? "root";
-  const named = !/^\d+$/.test(user) && !["root", "nobody", "www-data", "daemon"].includes(user);
-  const folders = container?.volumes.flatMap((volume) => ("name" in volume ? [volume.target] : [])) ?? [];
-  const programs = new Set<string>();
-  for (const tool of tools)
-    if (!(tool in toolPackages) && !["sh", "bash", "node", "bun", "perl"].includes(tool))
-      programs.add(tool.startsWith("/") ? tool : `/usr/local/bin/${tool}`);
-  const check = container?.healthcheck;
-  const probe = check && "command" in check ? check.command[0] : undefined;
-  if (probe?.startsWith("/")) programs.add(probe);
-  const lines = [`FROM ${prefix}-standin:2`];
-  if (packages.length > 0) lines.push(install(packages.join(" ")));
-  if (node) lines.push("COPY --from=stackwright-proof-node:1 /node /usr/local/bin/node", "RUN ln -sf node /usr/local/bin/bun");
-  if (named) lines.push(`RUN id ${user} >/dev/null 2>&1 || useradd -m ${user}`);
-  for (const program of programs)
-    lines.push(`RUN mkdir -p ${program.replace(/\/[^/]*$/, "") || "/"} && { [ -e ${program} ] || ln -s /standin ${program}; }`);
-  for (const folder of folders) lines.push(`RUN mkdir -p ${folder} && chown ${/^\d+$/.test(user) ? `${user}:${user}` : user} ${folder}`);
-  const shells = [
-    !tools.includes("bash") && "bash",
-    !tools.includes("perl") && "perl",
-    !tools.some((tool) => tool === "sh" || tool === "bash" || tool === "/bin/sh") && "sh",
-  ].filter(Boolean);
-  const absent = ["curl", "wget"].filter((tool) => !tools.includes(tool));
-  if (shells.length + absent.length > 0)
-    lines.push(`RUN ["/bin/sh", "-c", "rm -f ${[...absent, ...shells].map((name) => `/usr/bin/${name} /bin/${name}`).join(" ")}"]`);
-  if (user !== "root" && !container?.image.dropsPrivileges) lines.push(`USER ${user}`);
-  lines.push('ENTRYPOINT ["/standin"]');
-  if (node) await build(`${prefix}-node:1`, `FROM ${base}\nCOPY node /node`, { node: await nodeBinary() });
-  await build(tag, lines.join("\n"));
-}
-
-async function nodeBinary(): Promise<string> {
-  const cached = `${tmpdir()}/stackwright-proof-gateway/node_modules/node/bin/node`;
-  return (await Bun.file(cached).exists()) ? cached : (Bun.which("node") ?? "node");
-}
 
 /** Whether this host can pull images; asked once. */
 let pulls: Promise<boolean> | undefined;
@@ -220,6 +17,44 @@ const canPull = () =>
   (pulls ??= run(["timeout", "20", "docker", "pull", "-q", "busybox:1.37"]).then(
     ({ code }) => code === 0 && Bun.env.PROOF_IMAGES !== "local",
   ));
+
+const containers = new Map(
+  [...catalog.services.values(), ...catalog.catalog.proxies].flatMap((service) => Object.entries(service.containers)),
+);
+
+type Override = { healthcheck?: object } & Record<string, unknown>;
+
+/** What a stand-in is told in place of what its application would be. */
+function asStandin(name: string, container: Container | undefined): Override {
+  const ports = container?.ports ?? [];
+  const check = container?.healthcheck;
+  const web = ports.filter((port) => port.scheme === "http" || port.scheme === "https").map((port) => port.container);
+  const http = new Set([...(check && "http" in check ? [check.port] : []), ...web]);
+  const tcp = new Set([
+    ...(check && "tcp" in check ? [check.tcp] : []),
+    ...ports.filter((port) => port.scheme === "tcp").map((port) => port.container),
+  ]);
+  const writable =
+    container && !container.image.dropsPrivileges && container.user === undefined
+      ? container.volumes.flatMap((volume) => ("name" in volume && !volume.readOnly ? [volume.target] : []))
+      : [];
+  return {
+    // Start scripts and checks that know the application's own words say nothing about a stand-in.
+    entrypoint: ["/standin"],
+    command: [],
+    ...(check && "shell" in check ? { healthcheck: { test: ["CMD", "/standin-probe"] } } : {}),
+    environment: {
+      STANDIN_NAME: name,
+      STANDIN_PORTS: [...http].join(" "),
+      STANDIN_TCP: [...tcp.difference(http)].join(" "),
+      STANDIN_WRITABLE: writable.join(" "),
+      ...(container?.oneShot ? { STANDIN_ONESHOT: "1" } : {}),
+    },
+    // What the host may not be able to give is not what the proofs are about.
+    ...(container?.privileged ? { privileged: false } : {}),
+    ...(container && container.devices.length > 0 ? { devices: reset } : {}),
+  };
+}
 
 /** An unpacked stack on a real engine. */
 export interface Stack extends AsyncDisposable {
@@ -234,8 +69,18 @@ export interface Stack extends AsyncDisposable {
   readonly standins: readonly string[];
 }
 
-/** Generates a stack through the real server, unpacks its archive with tar, and makes its images (those of `only`). */
-export async function unpack(request: Record<string, unknown>, into?: string, only?: readonly string[]): Promise<Stack> {
+/** How `unpack` prepares a stack. */
+export interface Unpacking {
+  /** The folder to unpack into; a new one unless given. */
+  readonly into?: string;
+  /** The containers whose images are needed; all unless given. */
+  readonly only?: readonly string[];
+  /** Seconds between health checks, in place of those of the stack. */
+  readonly interval?: number;
+}
+
+/** Generates a stack through the real server, unpacks its archive with tar, and makes the images that cannot be pulled. */
+export async function unpack(request: Record<string, unknown>, { into, only, interval }: Unpacking = {}): Promise<Stack> {
   await using server = start();
   const response = await server.post("/api/v1/generate", { ...request, format: "tar" });
   if (response.status !== 200) throw new Error(await response.text());
@@ -243,65 +88,25 @@ export async function unpack(request: Record<string, unknown>, into?: string, on
   await must(["tar", "-xzf", "-", "-C", folder, "--strip-components", "1"], { stdin: await response.bytes() });
   const compose = parse(await Bun.file(`${folder}/docker-compose.yml`).text(), { merge: true, maxAliasCount: -1 }) as {
     name: string;
-    services: Record<string, { image: string }>;
+    services: Record<string, { image: string; healthcheck?: object }>;
   };
   const standins: string[] = [];
-  if (!(await canPull())) {
-    const override: Record<string, object> = {};
-    const known = new Map(
-      [...catalog.services.values(), ...catalog.catalog.proxies].flatMap((service) => Object.entries(service.containers)),
-    );
-    for (const [name, { image }] of Object.entries(compose.services)) {
-      if (only && !only.includes(name)) continue;
-      const repository = image.slice(0, image.lastIndexOf(":"));
-      const make = real[repository];
-      if (make && !(repository === "traefik" && !Bun.which("traefik"))) {
-        await make(image);
-        continue;
-      }
-      const container = known.get(name);
-      await standin(image, container);
+  const override: Record<string, Override> = {};
+  const local = !(await canPull());
+  for (const [name, { image, healthcheck }] of Object.entries(compose.services)) {
+    if (only && !only.includes(name)) continue;
+    const own: Override = {};
+    if (local && (await makeImage(image, containers.get(name)))) {
       standins.push(name);
-      const ports = container?.ports ?? [];
-      const check = container?.healthcheck;
-      const probed = check && "http" in check ? [check.port] : [];
-      const http = [
-        ...new Set([...probed, ...ports.filter((port) => port.scheme === "http" || port.scheme === "https").map((port) => port.container)]),
-      ];
-      const tcp = [
-        ...new Set([
-          ...(check && "tcp" in check ? [check.tcp] : []),
-          ...ports.filter((port) => port.scheme === "tcp").map((port) => port.container),
-        ]),
-      ].filter((port) => !http.includes(port));
-      const writable =
-        container && !container.image.dropsPrivileges && container.user === undefined
-          ? container.volumes.flatMap((volume) => ("name" in volume && !volume.readOnly ? [volume.target] : []))
-          : [];
-      override[name] = {
-        // Start scripts and checks that know the application's own words say nothing about a stand-in.
-        entrypoint: ["/standin"],
-        command: [],
-        ...(check && "shell" in check ? { healthcheck: { test: ["CMD", "/standin-probe"] } } : {}),
-        environment: {
-          STANDIN_NAME: name,
-          STANDIN_PORTS: http.join(" "),
-          STANDIN_TCP: tcp.join(" "),
-          STANDIN_WRITABLE: writable.join(" "),
-          ...(container?.oneShot ? { STANDIN_ONESHOT: "1" } : {}),
-        },
-        // What the host may not be able to give is not what the proofs are about.
-        ...(container?.privileged ? { privileged: false } : {}),
-        ...(container && container.devices.length > 0 ? { devices: reset } : {}),
-      };
+      Object.assign(own, asStandin(name, containers.get(name)));
     }
-    if (Object.keys(override).length > 0)
-      await Bun.write(
-        `${folder}/docker-compose.override.yml`,
-        JSON.stringify({ services: override }).replaceAll(JSON.stringify(reset), "!reset []"),
-      );
-    else await rm(`${folder}/docker-compose.override.yml`, { force: true });
+    if (interval !== undefined && healthcheck) own.healthcheck = { ...own.healthcheck, interval: `${interval}s` };
+    if (Object.keys(own).length > 0) override[name] = own;
   }
+  const path = `${folder}/docker-compose.override.yml`;
+  if (Object.keys(override).length > 0)
+    await Bun.write(path, JSON.stringify({ services: override }).replaceAll(JSON.stringify(reset), "!reset []"));
+  else await rm(path, { force: true });
   const stack: Stack = {
     folder,
     project: compose.name,
@@ -347,4 +152,92 @@ export async function unpack(request: Record<string, unknown>, into?: string, on
   return stack;
 }
 
-export { root };
+/** Host ports of the proxy in proofs; a certificate authority of its own, as no public one can see this host. */
+export const httpPort = "18080";
+export const httpsPort = "18443";
+export const localPorts = { HTTP_PORT: httpPort, HTTPS_PORT: httpsPort, CADDY_GLOBAL_OPTIONS: "local_certs" };
+
+/** Asks through the proxy of a stack, as a client that knows the name would. Status 0: no answer. */
+export async function ask(scheme: string, host: string, path = "/", ...more: string[]) {
+  const port = scheme === "https" ? httpsPort : httpPort;
+  const { stdout, code } = await run([
+    "curl",
+    "-sk",
+    "--max-time",
+    "20",
+    "--resolve",
+    `${host}:${port}:127.0.0.1`,
+    "-w",
+    "\n%{http_code}",
+    ...more,
+    `${scheme}://${host}:${port}${path}`,
+  ]);
+  const end = stdout.lastIndexOf("\n");
+  return { status: code === 0 || code === 28 ? Number(stdout.slice(end + 1)) : 0, body: stdout.slice(0, end) };
+}
+
+/** What makes curl ask for a WebSocket; it stays open until the time is over. */
+export const upgrade = [
+  "--http1.1",
+  "-H",
+  "Connection: Upgrade",
+  "-H",
+  "Upgrade: websocket",
+  "-H",
+  "Sec-WebSocket-Version: 13",
+  "-H",
+  "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+  "--max-time",
+  "3",
+  "-o",
+  "/dev/null",
+];
+
+/** Whether this host can connect. */
+async function connects(host: string, port: number): Promise<boolean> {
+  const { code } = await run(["timeout", "2", "bash", "-c", `: </dev/tcp/${host}/${port}`]);
+  return code === 0;
+}
+
+/** Runs `start.sh` and sees that every container is well; seconds that it took. */
+export async function startedWell(stack: Stack): Promise<number> {
+  const started = performance.now();
+  const { code, stdout, stderr } = await stack.script("start");
+  if (code !== 0) {
+    const sick = (await stack.containers()).filter(
+      ({ state, health, exitCode }) => health === "unhealthy" || state === "restarting" || exitCode !== 0 || health === "starting",
+    );
+    const logs = await Promise.all(
+      sick.map(
+        async ({ name }) =>
+          `--- ${name}\n${(await run(["docker", "compose", "logs", "--tail", "25", name], { cwd: stack.folder })).stdout}`,
+      ),
+    );
+    throw new Error(`start.sh exited with ${code}\n${stdout.slice(-1500)}\n${stderr.slice(-1500)}\n${logs.join("\n")}`);
+  }
+  for (const { name, state, health, exitCode } of await stack.containers()) {
+    if (state === "exited") expect({ name, exitCode }).toEqual({ name, exitCode: 0 });
+    else expect({ name, state, sick: health === "unhealthy" || health === "starting" }).toEqual({ name, state: "running", sick: false });
+  }
+  return (performance.now() - started) / 1000;
+}
+
+/**
+ * Sees that every published port takes connections on loopback, and that from elsewhere only the proxy does, and what is
+ * published to be open to all (`public` in the catalog). Elsewhere is a container on another network: the host's neighbour.
+ */
+export async function exposesNoMore(addresses: Addresses, proxy: PlannedProxy | undefined): Promise<void> {
+  const published = addresses.all.flatMap(({ kind, hostPort, port }) =>
+    kind === "published" && hostPort !== undefined && port.scheme !== "udp" ? [{ hostPort, open: port.public }] : [],
+  );
+  for (const { hostPort } of published) expect({ hostPort, open: await connects("127.0.0.1", hostPort) }).toEqual({ hostPort, open: true });
+  const proxyPorts = [Number(httpPort), Number(httpsPort)];
+  const tried = [...published.map(({ hostPort }) => hostPort), ...proxyPorts];
+  const open = published.filter((port) => port.open).map(({ hostPort }) => hostPort);
+  if (proxy && proxy.reach !== "local") open.push(...proxyPorts);
+  const script = `hex=$(awk '$2 == "00000000" { print $3; exit }' /proc/net/route)
+host=$((16#\${hex:6:2})).$((16#\${hex:4:2})).$((16#\${hex:2:2})).$((16#\${hex:0:2}))
+for port in ${tried.join(" ")}; do if timeout 2 bash -c ": </dev/tcp/$host/$port" 2>/dev/null; then echo $port; fi; done`;
+  const answered = await must(["docker", "run", "--rm", "--network", "bridge", "debian:bookworm-slim", "bash", "-c", script]);
+  expect(answered.split("\n").filter(Boolean).map(Number).sort()).toEqual(open.sort());
+}

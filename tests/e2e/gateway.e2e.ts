@@ -14,7 +14,7 @@ test(
       if (resolve(catalog, { services: [...services, id] }).conflicts.length === 0) services.push(id);
     const present = new Set(resolve(catalog, { services }).services.map((service) => service.id));
     const packs = [...catalog.packs.values()].filter((pack) => pack.requiredServices.every((id) => present.has(id)));
-    await using stack = await unpack({ name: "proof-gateway", services, skills: packs.map((pack) => pack.id) }, undefined, ["openclaw"]);
+    await using stack = await unpack({ name: "proof-gateway", services, skills: packs.map((pack) => pack.id) }, { only: ["openclaw"] });
     expect((await stack.script("start", "--env-only")).code).toBe(0);
     await stack.compose("up", "-d", "openclaw");
     for (let tries = 0; tries < 90; tries++) {

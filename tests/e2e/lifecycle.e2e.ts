@@ -1,15 +1,15 @@
 /** The life of one stack: databases with their own roles, backup, loss, restore, update, stop, start, growth, a sick companion. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { run } from "../support.ts";
-import { must, type Stack, unpack } from "./engine.ts";
+import { must, run } from "../support.ts";
+import { localPorts, type Stack, unpack } from "./engine.ts";
 
 const minutes = 60_000;
 const request = { name: "Proof of life", services: ["n8n", "redis", "mariadb", "uptime-kuma"], proxy: "caddy", domain: "life.example.org" };
 let stack: Stack;
 
 beforeAll(async () => {
-  stack = await unpack(request);
-  await stack.set({ HTTP_PORT: "18080", HTTPS_PORT: "18443", CADDY_GLOBAL_OPTIONS: "local_certs" });
+  stack = await unpack(request, { interval: 2 });
+  await stack.set(localPorts);
   const { code, stdout, stderr } = await stack.script("start");
   if (code !== 0) throw new Error(`${stdout}\n${stderr}`);
 }, 15 * minutes);
@@ -237,7 +237,7 @@ describe("growth", () => {
       const before = await stack.env();
       const ids = new Map((await stack.containers()).map(({ name }) => [name, ""]));
       expect(ids.has("miniflux")).toBe(false);
-      const added = await unpack({ ...request, services: [...request.services, "umami"] }, stack.folder);
+      const added = await unpack({ ...request, services: [...request.services, "umami"] }, { into: stack.folder, interval: 2 });
       const { code, stdout, stderr } = await added.script("start");
       if (code !== 0) throw new Error(`${stdout}\n${stderr}`);
       const after = await stack.env();
