@@ -3,7 +3,8 @@ import { packBundle } from "../archive/bundle.ts";
 import type { CatalogIndex } from "../catalog/index.ts";
 import { readJsonObject } from "../http/body.ts";
 import { ApiError } from "../http/error.ts";
-import { json, type Reply } from "../http/reply.ts";
+import { json, jsonText, type Reply } from "../http/reply.ts";
+import { quoted } from "../render/file.ts";
 import { renderBundle } from "../render/index.ts";
 import { planStack } from "../stack/plan.ts";
 import { parseStackRequest, type StackRequest } from "../stack/request.ts";
@@ -64,15 +65,13 @@ export function generateHandler(index: CatalogIndex): (request: Request) => Prom
         body: packBundle(plan.slug, files),
       };
     }
-    return json({
-      name: plan.name,
-      files: Object.fromEntries(files.map((file) => [file.path, file.content])),
-      summary: {
-        services: resolution.services.length,
-        skills: resolution.packs.length,
-        proxy: plan.proxy?.id ?? "none",
-        estimatedMemoryMB: resolution.estimatedMemoryMB,
-      },
-    });
+    const summary = {
+      services: resolution.services.length,
+      skills: resolution.packs.length,
+      proxy: plan.proxy?.id ?? "none",
+      estimatedMemoryMB: resolution.estimatedMemoryMB,
+    };
+    const contents = files.map((file) => `${JSON.stringify(file.path)}:${quoted(file)}`).join(",");
+    return jsonText(`{"name":${JSON.stringify(plan.name)},"files":{${contents}},"summary":${JSON.stringify(summary)}}`);
   };
 }

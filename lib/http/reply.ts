@@ -17,14 +17,23 @@ export interface Reply {
 
 const encoder = new TextEncoder();
 
-/** `application/json` bytes of a success envelope around `data`. */
+/** `application/json` text of a success envelope around `data`. */
 export function envelope(data: unknown): string {
-  return `{"ok":true,"data":${JSON.stringify(data)}}`;
+  return enclose(JSON.stringify(data));
+}
+
+function enclose(text: string): string {
+  return `{"ok":true,"data":${text}}`;
 }
 
 /** A success reply with a JSON body that is made for this request. */
 export function json(data: unknown, headers: Readonly<Record<string, string>> = noStore): Reply {
-  return { status: 200, headers, body: envelope(data) };
+  return jsonText(JSON.stringify(data), headers);
+}
+
+/** A success reply around a JSON text. */
+export function jsonText(text: string, headers: Readonly<Record<string, string>> = noStore): Reply {
+  return { status: 200, headers, body: enclose(text) };
 }
 
 const noStore: Readonly<Record<string, string>> = Object.freeze({ "Cache-Control": "no-store" });

@@ -1,9 +1,11 @@
 /** `docker-compose.yml`, after the Compose Specification. */
 import type { Container } from "../catalog/schema.ts";
 import { memo } from "../memo.ts";
-import type { PlannedContainer, PlannedMount, PlannedPort } from "../stack/container.ts";
+import type { ContainerDefinition, PlannedContainer, PlannedMount, PlannedPort } from "../stack/container.ts";
 import type { PlannedHealthcheck } from "../stack/healthcheck.ts";
-import type { Plan } from "../stack/plan.ts";
+import type { Plan, PlannedVolume } from "../stack/plan.ts";
+import type { Addresses } from "../stack/routes.ts";
+import { cutSlots, fillSlots, type Template } from "../stack/slots.ts";
 import type { BundleFile } from "./file.ts";
 import { printMapping, scalar, type Yaml } from "./yaml.ts";
 
@@ -39,117 +41,119 @@ function mount({ type, source, target, readOnly }: PlannedMount): Yaml {
   };
 }
 
-function port({ address, published, target, protocol }: PlannedPort): string {
-  return `${address}:${published}:${target}${protocol === "udp" ? "/udp" : ""}`;
-}
-
 const indent = "    ";
 const print = (mapping: Mapping) => printMapping(mapping, indent);
 
-/** What a container's entry takes from the catalog alone, printed once. */
-const printOptions = memo((options: Container) =>
-  print({
-    user: options.user,
-    working_dir: options.workingDir,
-    hostname: options.hostname,
-    init: options.init || undefined,
-    tty: options.tty || undefined,
-    read_only: options.readOnly || undefined,
-    privileged: options.privileged ? true : undefined,
-    security_opt: options.noNewPrivileges === true ? undefined : [],
-    cap_drop: some(options.capDrop),
-    cap_add: some(options.capAdd),
-    network_mode: options.networkMode,
-    pid: options.pid,
-    shm_size: options.shmSize,
-    stop_signal: options.stopSignal,
-    stop_grace_period: options.stopGracePeriod === undefined ? undefined : `${options.stopGracePeriod}s`,
-    group_add: some(options.groupAdd),
-    devices: some(options.devices),
-    sysctls: someEntries(options.sysctls),
-    ulimits: someEntries(options.ulimits),
-  }),
-);
-
-const printTmpfs = memo((tmpfs: readonly string[]) => print({ tmpfs: some(tmpfs) }));
-const printEntrypoint = memo((entrypoint: readonly string[]) => print({ entrypoint }));
-const printCommand = memo((command: readonly string[]) => print({ command }));
-
-const printHealthcheck = memo(({ test, interval, timeout, retries, startPeriod }: PlannedHealthcheck) =>
-  print({
-    healthcheck: {
-      test: test?.map((word) => word.replaceAll("$", "$$$$")),
-      interval: `${interval}s`,
-      timeout: `${timeout}s`,
-      retries,
-      start_period: `${startPeriod}s`,
-    },
-  }),
-);
-
-const printMount = memo((planned: PlannedMount) => printMapping({ volumes: [mount(planned)] }, indent).replace(/^.*\n/, ""));
-
-function printMounts(mounts: readonly PlannedMount[]): string {
-  let text = "";
-  for (const planned of mounts) text += printMount(planned);
-  return text === "" ? "" : `${indent}volumes:\n${text}`;
+/** What a container's entry takes from the catalog as it stands there. */
+function options(container: Container): Mapping {
+  return {
+    user: container.user,
+    working_dir: container.workingDir,
+    hostname: container.hostname,
+    init: container.init || undefined,
+    tty: container.tty || undefined,
+    read_only: container.readOnly || undefined,
+    privileged: container.privileged ? true : undefined,
+    security_opt: container.noNewPrivileges === true ? undefined : [],
+    cap_drop: some(container.capDrop),
+    cap_add: some(container.capAdd),
+    network_mode: container.networkMode,
+    pid: container.pid,
+    shm_size: container.shmSize,
+    stop_signal: container.stopSignal,
+    stop_grace_period: container.stopGracePeriod === undefined ? undefined : `${container.stopGracePeriod}s`,
+    group_add: some(container.groupAdd),
+    devices: some(container.devices),
+    sysctls: someEntries(container.sysctls),
+    ulimits: someEntries(container.ulimits),
+  };
 }
 
-function deploy({ memoryMB, gpu }: PlannedContainer): Mapping {
-  const memory: Mapping = memoryMB > 0 ? { memory: `${memoryMB}M` } : {};
-  if (gpu) memory.devices = [{ driver: "nvidia", count: "all", capabilities: ["gpu"] }];
-  const reservations = someEntries(memory);
-  return { deploy: reservations && { resources: { reservations: reservations as Yaml } } };
+function healthcheck({ test, interval, timeout, retries, startPeriod }: PlannedHealthcheck): Mapping {
+  return {
+    test: test?.map((word) => word.replaceAll("$", "$$$$")),
+    interval: `${interval}s`,
+    timeout: `${timeout}s`,
+    retries,
+    start_period: `${startPeriod}s`,
+  };
 }
 
-/** A mapping of strings, which most of a Compose file consists of. */
-function printStrings(name: string, record: Readonly<Record<string, string>>): string {
-  let text = "";
-  for (const key in record) text += `${indent}  ${scalar(key)}: ${scalar(record[key] as string)}\n`;
-  return text === "" ? "" : `${indent}${name}:\n${text}`;
+function deploy({ memoryMB, gpu }: ContainerDefinition): Mapping | undefined {
+  const reservations: Mapping = memoryMB > 0 ? { memory: `${memoryMB}M` } : {};
+  if (gpu) reservations.devices = [{ driver: "nvidia", count: "all", capabilities: ["gpu"] }];
+  return someEntries(reservations) && { resources: { reservations: reservations as Yaml } };
 }
 
-/** The container's entry under `services`, keys in the order in which people read them. */
-function printContainer(container: PlannedContainer): string {
-  const { options } = container;
-  let dependencies = "";
-  for (const name in container.dependsOn)
-    dependencies += `${indent}  ${scalar(name)}:\n${indent}    condition: ${container.dependsOn[name]}\n`;
-  return (
-    `${indent}<<: *common\n` +
-    print({ image: container.image, platform: container.platform, restart: container.role === "job" ? "no" : undefined }) +
-    (container.entrypoint ? printEntrypoint(container.entrypoint) : "") +
-    (container.command ? printCommand(container.command) : "") +
-    printOptions(options) +
+/**
+ * Prints what a definition says, once: `head` comes before what differs between stacks, `tail` after it. Keys are in the order in
+ * which people read them.
+ */
+const printDefinition = memo((definition: ContainerDefinition): { head: Template; tail: Template } => {
+  const { name, options: own } = definition;
+  const head =
+    `${own.description ? `  # ${own.description}\n` : ""}  ${name}:\n${indent}<<: *common\n` +
     print({
-      extra_hosts: some(container.extraHosts),
-      networks: container.address ? { default: { ipv4_address: container.address } } : undefined,
-    }) +
-    printStrings("environment", container.environment) +
-    printMounts(container.mounts) +
-    printTmpfs(options.tmpfs) +
-    print({ ports: some(container.ports.map(port)) }) +
-    (dependencies === "" ? "" : `${indent}depends_on:\n${dependencies}`) +
-    (container.healthcheck ? printHealthcheck(container.healthcheck) : "") +
-    printStrings("labels", container.labels) +
-    print(deploy(container))
-  );
+      image: definition.image,
+      platform: definition.platform,
+      restart: own.oneShot ? "no" : undefined,
+      entrypoint: definition.entrypoint,
+      command: definition.command,
+      ...options(own),
+      extra_hosts: some(definition.extraHosts),
+      volumes: some(definition.mounts.map(mount)),
+      tmpfs: some(own.tmpfs),
+      environment: someEntries(definition.environment),
+    });
+  const conditions = Object.entries(definition.dependsOn).map(([other, condition]) => [other, { condition }]);
+  const tail = print({
+    depends_on: someEntries(Object.fromEntries(conditions)),
+    healthcheck: definition.healthcheck && healthcheck(definition.healthcheck),
+    deploy: deploy(definition),
+    labels: definition.labels,
+  });
+  return { head: cutSlots(head), tail: cutSlots(`${tail}\n`) };
+});
+
+const printPort = memo(
+  ({ address, published, target, protocol }: PlannedPort) =>
+    `${indent}  - "${address}:${published}:${target}${protocol === "udp" ? "/udp" : ""}"\n`,
+);
+
+const printVolume = memo(
+  ({ name, service, backup }: PlannedVolume) =>
+    `  ${name}:\n    labels:\n      stackwright.service: ${service}\n      stackwright.backup: ${backup}\n`,
+);
+
+/** Prints the container's entry under `services` into `parts`. */
+function printContainer({ definition, environment, ports, address }: PlannedContainer, addresses: Addresses, parts: string[]): void {
+  const { head, tail } = printDefinition(definition);
+  fillSlots(head, addresses, parts);
+  if (environment) {
+    if (Object.keys(definition.environment).length === 0) parts.push(`${indent}environment:\n`);
+    for (const variable in environment) parts.push(indent, "  ", variable, ": ", scalar(environment[variable] as string), "\n");
+  }
+  if (address) parts.push(print({ networks: { default: { ipv4_address: address } } }));
+  if (ports.length > 0) {
+    parts.push(`${indent}ports:\n`);
+    for (const port of ports) parts.push(printPort(port));
+  }
+  fillSlots(tail, addresses, parts);
 }
 
 /** Renders the Compose file. */
 export function renderCompose(plan: Plan): BundleFile[] {
-  let text = `# The stack "${plan.name}". Settings and secrets come from .env, which scripts/start.sh writes.\nname: ${JSON.stringify(plan.slug)}\n\n${common}\nservices:${plan.containers.length === 0 ? " {}" : ""}\n`;
-  for (const container of plan.containers) {
-    const description = container.options.description;
-    text += `${description ? `  # ${description}\n` : ""}  ${container.name}:\n${printContainer(container)}\n`;
+  const parts = [
+    `# The stack "${plan.name}". Settings and secrets come from .env, which scripts/start.sh writes.\n`,
+    `name: ${JSON.stringify(plan.slug)}\n\n${common}\nservices:${plan.containers.length === 0 ? " {}" : ""}\n`,
+  ];
+  for (const container of plan.containers) printContainer(container, plan.addresses, parts);
+  if (plan.volumes.length > 0) {
+    parts.push("volumes:\n");
+    for (const volume of plan.volumes) parts.push(printVolume(volume));
+    parts.push("\n");
   }
-  if (plan.volumes.size > 0) {
-    text += "volumes:\n";
-    for (const [name, { service: owner, backup }] of plan.volumes)
-      text += `  ${name}:\n    labels:\n      stackwright.service: ${owner}\n      stackwright.backup: ${backup}\n`;
-    text += "\n";
-  }
-  text += "networks:\n  default:\n    driver: bridge\n";
-  if (plan.subnet) text += printMapping({ ipam: { config: [{ subnet: plan.subnet }] } }, "    ");
-  return [{ path: "docker-compose.yml", content: text }];
+  parts.push("networks:\n  default:\n    driver: bridge\n");
+  if (plan.subnet) parts.push(printMapping({ ipam: { config: [{ subnet: plan.subnet }] } }, indent));
+  return [{ path: "docker-compose.yml", content: parts.join("") }];
 }

@@ -3,7 +3,8 @@
  * (https://docs.openclaw.ai/gateway/configuration-reference).
  */
 import { baseServiceId } from "../catalog/index.ts";
-import { gatewayPaths, merge, type Plan } from "../stack/plan.ts";
+import { merge } from "../merge.ts";
+import { gatewayPaths, type Plan } from "../stack/plan.ts";
 import type { BundleFile } from "./file.ts";
 
 /** The host on Docker's default bridge, where a proxy in a container reaches a gateway on the host. */

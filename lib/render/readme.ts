@@ -23,10 +23,11 @@ function withUrls(plan: Plan, text: string, service?: Service): string {
 function serviceRows(plan: Plan): string {
   return plan.resolution.services
     .map((service) => {
-      const addresses = plan.addresses.all.filter(
-        (address) => address.service === service.id && (address.kind !== "internal" || address.container === service.id),
-      );
-      const shown = addresses.map((address) => `${place(address)} ${address.purpose}`).join("<br>");
+      const shown = plan.addresses
+        .of(service.id)
+        .filter((address) => address.kind !== "internal" || address.container === service.id)
+        .map((address) => `${place(address)} ${address.purpose}`)
+        .join("<br>");
       return `| [${service.name}](${service.docs}) | ${service.description} | ${shown || "-"} |`;
     })
     .join("\n");
@@ -52,7 +53,7 @@ function proxySection(plan: Plan): string {
 
 function openPorts(plan: Plan): string {
   const rows = plan.resolution.services.filter((service) =>
-    plan.addresses.all.some((address) => address.service === service.id && address.port.public && address.hostPort !== undefined),
+    plan.addresses.of(service.id).some((address) => address.port.public && address.hostPort !== undefined),
   );
   if (rows.length === 0) return "";
   const lines = rows.map(

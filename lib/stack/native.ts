@@ -32,11 +32,11 @@ export function rehost(container: PlannedContainer, native: ReadonlySet<string>)
   const names = [...native].map((name) => name.replace(/[^\w-]/g, "")).join("|");
   const inUrl = new RegExp(`(//(?:[^/@\\s]*@)?)(${names})(?=[:/]|$)`, "g");
   const environment: Record<string, string> = {};
-  for (const [name, value] of Object.entries(container.environment)) {
+  for (const [name, value] of Object.entries({ ...container.definition.environment, ...container.environment })) {
     environment[name] = native.has(value) ? "host.docker.internal" : value.replace(inUrl, "$1host.docker.internal");
   }
   const dependsOn = Object.fromEntries(
-    Object.entries(container.dependsOn).filter(([name]) => !native.has(name.replace(/-provision$/, ""))),
+    Object.entries(container.definition.dependsOn).filter(([name]) => !native.has(name.replace(/-provision$/, ""))),
   );
-  return { ...container, environment, dependsOn };
+  return { ...container, definition: { ...container.definition, environment, dependsOn }, environment: undefined };
 }

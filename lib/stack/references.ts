@@ -1,27 +1,14 @@
 /** Resolves `{{reference}}` and `${NAME}` in the texts of a service, for one stack. */
 
-import type { CatalogIndex } from "../catalog/index.ts";
-import { referencePattern, variableStem } from "../catalog/notation.ts";
+import { referencePattern } from "../catalog/notation.ts";
 import type { Engine, Service } from "../catalog/schema.ts";
-import type { Addresses } from "./routes.ts";
+import type { Provision } from "./provision.ts";
 import type { Variables } from "./variables.ts";
-
-/** A database (or its like) that one service has on another. */
-export interface Provision {
-  readonly server: string;
-  readonly engine: Engine;
-  /** Name of the database and of the role that owns it. */
-  readonly database: string;
-  /** Variable of the `.env` that holds the role's password. */
-  readonly password: string;
-  readonly extensions: readonly string[];
-  readonly index: number;
-}
 
 /** What references are resolved with. */
 export interface ReferenceScope {
-  readonly addresses: Addresses;
-  readonly domain: string;
+  /** What an address reference (`url`, `host:n8n`) in the texts of a service becomes: the address, or a slot for it. */
+  readonly address: (reference: string, service: string) => string;
   readonly variables: Variables;
   /** Host name under which containers reach a container or, in a bare-metal stack, a native service. */
   readonly hostOf: (container: string) => string;
@@ -37,33 +24,6 @@ const schemes: Record<Engine, string> = {
   clickhouse: "http",
 };
 const defaultPorts: Record<Engine, number> = { postgresql: 5432, mysql: 3306, mongodb: 27017, redis: 6379, clickhouse: 8123 };
-
-/** Name of the database of a service on a server, when its catalog entry names none. */
-export function databaseName(service: Service, wanted?: string): string {
-  return wanted ?? service.id.replaceAll("-", "_");
-}
-
-/** Plans the provision of `consumer` on `server`. */
-export function planProvision(
-  index: CatalogIndex,
-  variables: Variables,
-  consumer: Service,
-  on: string,
-  entry: Partial<Service["provisions"][number]>,
-): Provision | undefined {
-  const server = index.services.get(on);
-  if (server?.engine === undefined) return undefined;
-  const database = databaseName(consumer, entry.database);
-  const shared = server.engine === "redis";
-  const password = shared
-    ? `${variableStem(on)}_PASSWORD`
-    : variables.addPassword(
-        consumer.name,
-        `${variableStem(consumer.id)}_${variableStem(on)}_PASSWORD`,
-        `Password of the role ${database} on ${server.name}`,
-      );
-  return { server: on, engine: server.engine, database, password, extensions: entry.extensions ?? [], index: entry.index ?? 0 };
-}
 
 function serverField(field: string, provision: Provision, scope: ReferenceScope): string {
   const { engine, database, index } = provision;
@@ -92,31 +52,11 @@ function serverField(field: string, provision: Provision, scope: ReferenceScope)
 
 /** Value of one reference in the texts of `service`; `consumer` is who the provisions are looked up for. */
 function dereference(reference: string, service: Service, consumer: string, scope: ReferenceScope): string {
-  const colon = reference.indexOf(":");
-  if (colon < 0 && reference.includes(".")) {
-    const [server = "", field = ""] = reference.split(".");
-    const provision = scope.provisionOf(consumer, server);
-    if (provision === undefined) throw new Error(`${service.id}: {{${reference}}}: ${consumer} has nothing on ${server}`);
-    return serverField(field, provision, scope);
-  }
-  if (reference === "domain") return scope.domain;
-  const name = colon < 0 ? service.id : reference.slice(colon + 1);
-  const url = scope.addresses.urls.get(name) ?? `http://${name}`;
-  const [scheme = "http", rest = ""] = url.split("://");
-  switch (colon < 0 ? reference : reference.slice(0, colon)) {
-    case "url":
-      return url;
-    case "host":
-      return rest;
-    case "hostname":
-      return rest.replace(/:\d+$/, "");
-    case "scheme":
-      return scheme;
-    case "secure":
-      return String(scheme === "https");
-    default:
-      throw new Error(`${service.id}: {{${reference}}} is no reference`);
-  }
+  if (reference.includes(":") || !reference.includes(".")) return scope.address(reference, service.id);
+  const [server = "", field = ""] = reference.split(".");
+  const provision = scope.provisionOf(consumer, server);
+  if (provision === undefined) throw new Error(`${service.id}: {{${reference}}}: ${consumer} has nothing on ${server}`);
+  return serverField(field, provision, scope);
 }
 
 const dollar = /\$(?:\{([A-Z][A-Z0-9_]*)\})?/g;

@@ -48,8 +48,14 @@ export interface Address {
 }
 
 export interface Addresses {
+  /** The domain of the stack; `localhost` without a proxy. */
+  readonly domain: string;
   readonly routes: readonly Route[];
   readonly all: readonly Address[];
+  /** The addresses of each service that has any. */
+  readonly of: (service: string) => readonly Address[];
+  /** The addresses of a service that people reach, with spaces between. */
+  readonly shown: (service: string) => string;
   /** Base URL by route name or service id, without a trailing slash. */
   readonly urls: ReadonlyMap<string, string>;
 }
@@ -68,9 +74,11 @@ export function planProxy(request: StackRequest): PlannedProxy | undefined {
 export function planAddresses(resolution: Resolution, proxy: PlannedProxy | undefined): Addresses {
   const routes: Route[] = [];
   const all: Address[] = [];
+  const byService = new Map<string, Address[]>();
   const urls = new Map<string, string>();
   for (const service of resolution.services) {
     let main: string | undefined;
+    const before = all.length;
     for (const [container, { ports }] of entriesOf(service.containers)) {
       for (const port of ports) {
         const name = port.route === true ? service.id : port.route;
@@ -80,9 +88,16 @@ export function planAddresses(resolution: Resolution, proxy: PlannedProxy | unde
         if (port.route === true) main = address;
       }
     }
+    if (all.length > before) byService.set(service.id, all.slice(before));
     urls.set(service.id, urls.get(service.id) ?? main ?? `http://${service.id}`);
   }
-  return { routes, all, urls };
+  const of = (service: string) => byService.get(service) ?? [];
+  const shown = (service: string) =>
+    of(service)
+      .filter((address) => address.kind !== "internal")
+      .map((address) => address.address)
+      .join(" ");
+  return { domain: proxy?.domain ?? "localhost", routes, all, of, shown, urls };
 
   function plan(service: Service, container: string, port: ContainerPort, name: string | false): string {
     const web = port.scheme === "http" || port.scheme === "https";

@@ -39,32 +39,38 @@ export class Variables {
   private readonly groups = new Map<string, VariableGroup>();
   private readonly known = new Map<string, PlannedVariable>();
 
-  private add(title: string, variable: PlannedVariable): void {
-    if (this.known.has(variable.name)) return;
-    this.known.set(variable.name, variable);
-    const group = this.groups.get(title);
-    if (group) group.variables.push(variable);
-    else this.groups.set(title, { title, variables: [variable] });
+  private add(title: string, variables: readonly PlannedVariable[]): void {
+    let group = this.groups.get(title);
+    for (const variable of variables) {
+      if (this.known.has(variable.name)) continue;
+      this.known.set(variable.name, variable);
+      if (group === undefined) {
+        group = { title, variables: [] };
+        this.groups.set(title, group);
+      }
+      group.variables.push(variable);
+    }
   }
 
   addSecrets(title: string, secrets: Readonly<Record<string, Secret>>): void {
-    for (const variable of secretsOf(secrets)) this.add(title, variable);
+    this.add(title, secretsOf(secrets));
   }
 
   addSettings(title: string, settings: Readonly<Record<string, { description: string; default: string }>>): void {
-    for (const variable of settingsOf(settings)) this.add(title, variable);
+    this.add(title, settingsOf(settings));
   }
 
   /** Adds the password of a database that a service gets on a shared server, and returns its name. */
   addPassword(title: string, name: string, description: string): string {
-    this.add(title, { kind: "secret", name, description, secret: strong });
+    this.add(title, [{ kind: "secret", name, description, secret: strong }]);
     return name;
   }
 
   /** Changes the default of a setting of the stack, when something in the stack provides a better one. */
   addStackSetting(name: string, fallback?: string): void {
     const setting = stackSettings[name];
-    if (setting) this.add("Stack", { kind: "setting", name, description: setting.description, default: fallback ?? setting.default });
+    if (setting === undefined || this.known.has(name)) return;
+    this.add("Stack", [{ kind: "setting", name, description: setting.description, default: fallback ?? setting.default }]);
   }
 
   /** Compose's notation for a variable: it refuses to start without a secret, and fills in a setting's default. */
