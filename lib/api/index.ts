@@ -24,6 +24,15 @@ export function apiRoutes(index: CatalogIndex, startedAt: number): Route[] {
   const read = { method: "GET", limit: "read", protected: false } as const;
   const write = { method: "POST", protected: true } as const;
   const counts = { services: index.services.size, skillPacks: index.packs.size, presets: index.presets.size };
+  // Made once in each second of uptime.
+  let uptime = -1;
+  let reply: Reply | undefined;
+  const health = () => {
+    const seconds = Math.floor((performance.now() - startedAt) / 1000);
+    if (reply === undefined || seconds !== uptime) reply = json({ status: "healthy", version, uptime: seconds, ...counts });
+    uptime = seconds;
+    return reply;
+  };
   const links = Object.fromEntries(
     ["health", "services", "skills", "presets", "validate", "generate", "openapi.json"].map((name) => [
       name.replace(".json", ""),
@@ -31,11 +40,7 @@ export function apiRoutes(index: CatalogIndex, startedAt: number): Route[] {
     ]),
   );
   return [
-    {
-      ...read,
-      path: `${basePath}/health`,
-      handle: () => json({ status: "healthy", version, uptime: Math.floor((performance.now() - startedAt) / 1000), ...counts }),
-    },
+    { ...read, path: `${basePath}/health`, handle: health },
     { ...read, path: `${basePath}/services`, handle: ({ query }) => handlers.services(query) },
     { ...read, path: `${basePath}/skills`, handle: () => handlers.skills() },
     { ...read, path: `${basePath}/presets`, handle: () => handlers.presets() },

@@ -1,6 +1,6 @@
 /**
  * The fetch handler: route, identify, limit, authorise, answer.
- * Every response passes `finish`, so every one carries the limit, CORS and safety headers.
+ * Every response passes `respond`, so every one carries the limit, CORS and safety headers.
  */
 import type { Settings } from "../settings.ts";
 import { keyCheck } from "./authorize.ts";
@@ -8,9 +8,9 @@ import { ApiError } from "./error.ts";
 import type { LimitClass, Limiter, LimitState } from "./limit.ts";
 import type { Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
-import { matchesEtag, preferredCoding } from "./negotiate.ts";
 import { clientAddress } from "./network.ts";
-import { isRepresentation, type Reply } from "./reply.ts";
+import type { Reply } from "./reply.ts";
+import { responder } from "./respond.ts";
 import { type Match, type Route, router } from "./router.ts";
 
 export interface AppOptions {
@@ -27,8 +27,6 @@ export interface Peer {
 }
 
 const documentation = "/api/v1/openapi.json";
-const exposed = "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, Content-Disposition, ETag, X-Request-Id, Allow";
-
 /** Splits the target of a request into path and query, without the cost of a `URL`. */
 function split(url: string): { path: string; query: string } {
   // Without a usable Host (HTTP/1.0, or one that is no host name), the URL of the request is its path alone.
@@ -51,7 +49,7 @@ export function createApp(options: AppOptions): (request: Request, peer: Peer) =
   const { settings, log, limiter, metrics } = options;
   const find = router(options.routes);
   const hasKey = keyCheck(settings.apiKey);
-  const cors = settings.corsOrigin;
+  const respond = responder(settings.corsOrigin);
   const prefix = crypto.getRandomValues(new Uint8Array(6)).toHex();
   let count = 0;
 
@@ -61,44 +59,6 @@ export function createApp(options: AppOptions): (request: Request, peer: Peer) =
     count = (count + 1) | 0;
     return `${prefix}-${(count >>> 0).toString(36)}`;
   };
-
-  function finish(request: Request, id: string, reply: Reply, limit: LimitState | undefined): Response {
-    const headers: Record<string, string> = {
-      "X-Content-Type-Options": "nosniff",
-      "Access-Control-Allow-Origin": cors,
-      "Access-Control-Expose-Headers": exposed,
-      "X-Request-Id": id,
-      ...reply.headers,
-    };
-    if (limit !== undefined) {
-      headers["X-RateLimit-Limit"] = String(limit.limit);
-      headers["X-RateLimit-Remaining"] = String(limit.remaining);
-      headers["X-RateLimit-Reset"] = String(Math.ceil(limit.resetAt / 1000));
-    }
-    if (cors !== "*") headers.Vary = "Origin";
-    let body: string | Uint8Array | null;
-    if (isRepresentation(reply.body)) {
-      headers.ETag = reply.body.etag;
-      headers.Vary = cors === "*" ? "Accept-Encoding" : "Accept-Encoding, Origin";
-      const coding = preferredCoding(request.headers.get("accept-encoding"));
-      const condition = request.headers.get("if-none-match");
-      if (coding !== "identity") headers.ETag = `${reply.body.etag.slice(0, -1)}-${coding}"`;
-      if (condition !== null && reply.status === 200 && (matchesEtag(condition, headers.ETag) || matchesEtag(condition, reply.body.etag))) {
-        return new Response(null, { status: 304, headers });
-      }
-      if (coding !== "identity") headers["Content-Encoding"] = coding;
-      headers["Content-Type"] = reply.body.type;
-      body = reply.body[coding];
-    } else {
-      body = reply.body;
-      if (body !== null && headers["Content-Type"] === undefined) headers["Content-Type"] = "application/json";
-    }
-    if (request.method === "HEAD" && body !== null) {
-      headers["Content-Length"] = String(typeof body === "string" ? Buffer.byteLength(body) : body.byteLength);
-      body = null;
-    }
-    return new Response(body as string | Uint8Array<ArrayBuffer> | null, { status: reply.status, headers });
-  }
 
   function failure(error: unknown, id: string): Reply {
     if (error instanceof ApiError) {
@@ -177,7 +137,7 @@ export function createApp(options: AppOptions): (request: Request, peer: Peer) =
     );
 
     const conclude = (reply: Reply, limit: LimitState | undefined): Response => {
-      const response = finish(request, id, reply, limit);
+      const response = respond(request, id, reply, limit);
       if (started !== 0) {
         const route = match.kind === "found" ? match.route.path : match.kind === "other-method" ? match.path : "(none)";
         const duration = performance.now() - started;
