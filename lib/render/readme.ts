@@ -67,7 +67,7 @@ function firstSteps(plan: Plan): string {
   const logins = plan.resolution.services
     .filter((service) => service.firstLogin)
     .map((service) => `- **${service.name}**: ${withUrls(plan, service.firstLogin ?? "", service)}`);
-  return `${steps.length > 0 ? `${steps.join("\n")}\n\n` : ""}### First login\n\nPasswords that the stack made are in \`.env\`.\n\n${logins.join("\n")}\n`;
+  return `${steps.length > 0 ? `${steps.join("\n")}\n` : ""}\n### First login\n\nPasswords that the stack made are in \`.env\`.\n\n${logins.join("\n")}\n`;
 }
 
 function warnings(plan: Plan): string {
@@ -85,38 +85,63 @@ function skills(plan: Plan): string {
 
 function native(plan: Plan): string {
   if (plan.native === undefined) return "";
-  const names = plan.native.services.map((service) => service.name).join(", ");
-  const command = plan.native.system === "windows" ? "`./install.ps1` in PowerShell as administrator" : "`sudo ./install.sh`";
-  return `\n## On the host\n\n${names} run on this machine itself, the rest in containers. ${command} installs them, one installer of \`native/\` after another,\nand then starts the containers. Running it again changes nothing that is already right.\n`;
+  const names = plan.native.services.map((service) => service.name);
+  const rest = plan.containers.length > 0 ? ", and then starts the containers" : "";
+  const data =
+    plan.native.system === "linux"
+      ? "they are systemd services (`systemctl status\nopenclaw`, `journalctl -u openclaw`) with their data below `/var/lib`"
+      : "their data is where\ntheir packages keep it";
+  return `
+## On the host
+
+${joined(names)} ${names.length === 1 ? "runs" : "run"} on this machine itself. ${startCommand(plan, true)} installs what is missing, one installer of \`native/\`
+after another${rest}. Running it again changes nothing that is already right.
+
+The scripts of \`scripts/\` see to containers only. You manage these by the means of this machine: ${data}.
+Back that up, too.
+`;
 }
 
-/** Renders the stack's README. */
-export function renderReadme(plan: Plan): BundleFile[] {
-  const { resolution } = plan;
-  const start = plan.native ? (plan.native.system === "windows" ? "./install.ps1" : "sudo ./install.sh") : "scripts/start.sh";
-  const content = `# ${plan.name}
+/** How the stack is started, as a command in prose or by itself. */
+function startCommand(plan: Plan, prose: boolean): string {
+  if (plan.native === undefined) return prose ? "`scripts/start.sh`" : "scripts/start.sh";
+  if (plan.native.system === "windows") return prose ? "`./install.ps1` in PowerShell as administrator" : "./install.ps1";
+  return prose ? "`sudo ./install.sh`" : "sudo ./install.sh";
+}
 
-An OpenClaw gateway with ${resolution.services.length - 1} companion service(s), in Docker Compose. It needs Docker with Compose v2 and about
-${resolution.estimatedMemoryMB} MB of memory.
+function joined(names: readonly string[]): string {
+  return names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
+}
+
+function introduction(plan: Plan): string {
+  const companions = plan.resolution.services.length - 1;
+  const gateway = `An OpenClaw gateway${companions === 0 ? "" : ` with ${companions} companion service${companions === 1 ? "" : "s"}`}`;
+  const memory = `about\n${plan.resolution.estimatedMemoryMB} MB of memory`;
+  const first = "writes `.env`, fills in every password with a random value";
+  if (plan.containers.length === 0)
+    return `${gateway}, on this machine itself, without containers. It needs ${memory}.
 
 \`\`\`sh
-${start}
+${startCommand(plan, false)}
 \`\`\`
 
-The first start writes \`.env\`, fills in every password with a random value, pulls the images, waits until all is healthy and prints
+The first run ${first} and installs what is missing. Keep \`.env\`
+safe: it holds all secrets.
+`;
+  return `${gateway}, in Docker Compose. It needs Docker with Compose v2 and ${memory}.
+
+\`\`\`sh
+${startCommand(plan, false)}
+\`\`\`
+
+The first start ${first}, pulls the images, waits until all is healthy and prints
 the addresses. Keep \`.env\` safe: it holds all secrets, and \`scripts/backup.sh\` puts a copy into every backup.
+`;
+}
 
-## What is inside
-
-| Service | What it is | Where |
-|---|---|---|
-${serviceRows(plan)}
-
-${proxySection(plan)}${openPorts(plan)}
-## First steps
-
-- Give the gateway a model: put a key such as \`ANTHROPIC_API_KEY\` or \`OPENAI_API_KEY\` into \`.env\` and run \`${start}\` again${resolution.chosen.has("ollama") ? ", or use a model of Ollama" : ""}.
-${firstSteps(plan)}${skills(plan)}${native(plan)}
+function running(plan: Plan): string {
+  if (plan.containers.length === 0) return "";
+  return `
 ## Running it
 
 | Command | What it does |
@@ -130,16 +155,35 @@ ${firstSteps(plan)}${skills(plan)}${native(plan)}
 
 Logs: \`docker compose logs -f <container>\`. Versions are pinned in \`docker-compose.yml\`; to move to a newer one, change the tag there
 and run \`scripts/update.sh\`.
+`;
+}
 
+/** Renders the stack's README. */
+export function renderReadme(plan: Plan): BundleFile[] {
+  const start = startCommand(plan, true);
+  const content = `# ${plan.name}
+
+${introduction(plan)}
+## What is inside
+
+| Service | What it is | Where |
+|---|---|---|
+${serviceRows(plan)}
+
+${proxySection(plan)}${openPorts(plan)}
+## First steps
+
+- Give the gateway a model: put a key such as \`ANTHROPIC_API_KEY\` or \`OPENAI_API_KEY\` into \`.env\` and run ${start} again${plan.resolution.chosen.has("ollama") ? ", or use a model of Ollama" : ""}.
+${firstSteps(plan)}${skills(plan)}${native(plan)}${running(plan)}
 ## Settings
 
 All settings are in \`.env\`, explained in \`.env.example\`; files that services read are under \`configs/\`. After a change run
-\`scripts/start.sh\` again. The gateway's own configuration is \`configs/${baseServiceId}/config.yaml\`.
+${start} again. The gateway's own configuration is \`configs/${baseServiceId}/config.yaml\`.
 
 ## Adding a service
 
 Ask Stackwright for the stack again with the same name and the further service, unpack the archive over this folder, and run
-\`scripts/start.sh\`: it adds the variables that are new to \`.env\` and leaves the rest as it is. Databases that the new service needs
+${start}: it adds the variables that are new to \`.env\` and leaves the rest as it is. Databases that the new service needs
 are made on the way.
 ${warnings(plan)}`;
   return [{ path: "README.md", content }];

@@ -78,15 +78,14 @@ EOF
 
 write_env
 [ "${1:-}" = --env-only ] && exit 0
-
-need_docker
-docker compose config --quiet || fail "the settings in .env do not fit docker-compose.yml"
-
-services=$(docker compose config --services)
-if [ -z "$services" ]; then
+if grep -qx 'services: {}' docker-compose.yml; then
   say "nothing of this stack runs in containers"
   exit 0
 fi
+
+need_docker
+docker compose config --quiet || fail "the settings in .env do not fit docker-compose.yml"
+services=$(docker compose config --services)
 
 # The gateway first: a companion that cannot start must not keep it down.
 if printf '%s\n' "$services" | grep -qx openclaw; then docker compose up -d openclaw || fail "the gateway did not start: docker compose logs openclaw"; fi

@@ -205,7 +205,7 @@ async function mirror(registry: string) {
   for (let tries = 0; tries < 50 && !(await run(["curl", "-s", "http://127.0.0.1:15055/v2/"])).stdout; tries++) await Bun.sleep(100);
   const path = `${stack.folder}/docker-compose.override.yml`;
   const override = (await Bun.file(path).exists())
-    ? JSON.parse((await Bun.file(path).text()).replaceAll("!reset []", "[]"))
+    ? JSON.parse((await Bun.file(path).text()).replaceAll("!reset null", "null"))
     : { services: {} };
   const { services } = JSON.parse(await must(["docker", "compose", "config", "--format", "json"], { cwd: stack.folder })) as {
     services: Record<string, { image: string }>;

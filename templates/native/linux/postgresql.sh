@@ -14,11 +14,14 @@ if write_file "$folder/conf.d/stackwright.conf" 644 postgres:postgres <<EOF; the
 listen_addresses = 'localhost,$bridge'
 password_encryption = scram-sha-256
 EOF
-rule='host all all 172.16.0.0/12 scram-sha-256'
-grep -qxF "$rule" "$folder/pg_hba.conf" || {
-  printf '%s\n' "$rule" >>"$folder/pg_hba.conf"
-  changed=yes
-}
+# Containers come from a network of Docker's pools, or from the stack's own.
+for network in 10.0.0.0/8 172.16.0.0/12 192.168.0.0/16; do
+  rule="host all all $network scram-sha-256"
+  grep -qxF "$rule" "$folder/pg_hba.conf" || {
+    printf '%s\n' "$rule" >>"$folder/pg_hba.conf"
+    changed=yes
+  }
+done
 # The bridge's address is there only when Docker runs.
 if write_file /etc/systemd/system/postgresql@.service.d/stackwright.conf 644 root:root <<EOF; then changed=yes; fi
 [Unit]

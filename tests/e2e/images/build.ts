@@ -12,7 +12,8 @@ async function present(): Promise<Set<string>> {
   return new Set((await must(["docker", "image", "ls", "--format", "{{.Repository}}:{{.Tag}}"])).split("\n"));
 }
 
-async function build(tag: string, dockerfile: string, files: Record<string, string> = {}): Promise<void> {
+/** Builds an image unless the engine has it. `files`: what the Dockerfile copies, by name. */
+export async function build(tag: string, dockerfile: string, files: Record<string, string> = {}): Promise<void> {
   if ((await present()).has(tag)) return;
   const context = await mkdtemp(`${tmpdir()}/stackwright-image-`);
   try {
@@ -24,7 +25,10 @@ async function build(tag: string, dockerfile: string, files: Record<string, stri
   }
 }
 
-const install = (packages: string) =>
+/** A Dockerfile that adds lines to the base image. */
+export const fromBase = (...lines: string[]) => [`FROM ${base}`, ...lines].join("\n");
+/** The line that installs packages of Debian. */
+export const install = (packages: string) =>
   `RUN apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends ${packages} >/dev/null && rm -rf /var/lib/apt/lists/*`;
 const hide = (...programs: string[]) => `RUN for p in ${programs.join(" ")}; do rm -f /usr/bin/$p /bin/$p /usr/local/bin/$p; done`;
 const entrypoint =
@@ -140,8 +144,8 @@ const toolPackages: Record<string, string> = {
   curl: "curl",
   wget: "wget",
   nc: "netcat-openbsd",
-  python3: "python3-minimal",
-  python: "python3-minimal",
+  python3: "python3",
+  python: "python3",
   php: "php-cli",
   ruby: "ruby",
   openssl: "openssl",
