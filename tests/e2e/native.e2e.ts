@@ -1,4 +1,4 @@
-/** Bare metal: the installers, run on a Debian with systemd. A privileged container stands for the machine. */
+/** Bare metal: the installers, run on a Debian with systemd. A container that may run systemd stands for the machine. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { catalog, must, run, start } from "../support.ts";
 import { build, fromBase, install } from "./images/build.ts";
@@ -8,7 +8,9 @@ const machine = `stackwright-proof-machine-${process.pid}`;
 const services = ["postgresql", "redis"];
 const skills = [...catalog.packs.values()].filter((pack) => pack.requiredServices.every((id) => services.includes(id))).map(({ id }) => id);
 
-const inside = (script: string) => run(["docker", "exec", machine, "sh", "-c", script]);
+/** Package registry and its certificates as this host has them set. */
+const settings: string[] = [];
+const inside = (script: string) => run(["docker", "exec", ...settings, machine, "sh", "-c", script]);
 const variable = async (name: string) => (await inside(`sed -n 's/^${name}=//p' /root/stack/.env`)).stdout.trim();
 const units = ["openclaw", "postgresql", "redis-server", "caddy"];
 
@@ -17,9 +19,16 @@ beforeAll(async () => {
     "stackwright-proof-machine:1",
     fromBase(install("systemd systemd-sysv dbus curl ca-certificates"), 'CMD ["/lib/systemd/systemd"]'),
   );
-  await must(
-    `docker run -d --privileged --cgroupns=private --tmpfs /run --tmpfs /run/lock --name ${machine} stackwright-proof-machine:1`.split(" "),
-  );
+  const options = "--cap-add SYS_ADMIN --security-opt seccomp=unconfined --security-opt apparmor=unconfined --cgroupns=host";
+  const mounts = "-v /sys/fs/cgroup:/sys/fs/cgroup:rw --tmpfs /run --tmpfs /run/lock";
+  await must(`docker run -d --name ${machine} ${options} ${mounts} stackwright-proof-machine:1`.split(" "));
+  const setting = async (name: string) => (await run(["npm", "config", "get", name])).stdout.trim();
+  settings.push("-e", `npm_config_registry=${await setting("registry")}`);
+  const authorities = await setting("cafile");
+  if (authorities !== "null") {
+    await must(["docker", "cp", "-L", authorities, `${machine}:/etc/authorities.pem`]);
+    settings.push("-e", "npm_config_cafile=/etc/authorities.pem");
+  }
   await using server = start();
   const request = {
     name: "machine",

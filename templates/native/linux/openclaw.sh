@@ -9,17 +9,18 @@ home=/var/lib/openclaw
 program=/opt/openclaw
 version=$(sed -n 's/^openclaw //p' native/versions)
 
-install_packages npm git ca-certificates curl
+# libatomic1: the Node of the npm package node is linked with it.
+install_packages npm git ca-certificates curl libatomic1
 id openclaw >/dev/null 2>&1 || useradd --system --home-dir "$home" --create-home --shell /usr/sbin/nologin openclaw
 mkdir -p "$program"
 changed=no
-export npm_config_fund=false npm_config_audit=false npm_config_update_notifier=false
+export npm_config_fund=false npm_config_audit=false npm_config_update_notifier=false npm_config_loglevel=error
 if ! grep -q '"version": "26\.' "$program/node_modules/node/package.json" 2>/dev/null; then
-  npm install --silent --prefix "$program" node@26 npm@11
+  npm install --prefix "$program" node@26 npm@11 >/dev/null
   changed=yes
 fi
 if ! grep -q "\"version\": \"$version\"" "$program/node_modules/openclaw/package.json" 2>/dev/null; then
-  PATH="$program/node_modules/.bin:$PATH" npm install --silent --prefix "$program" "openclaw@$version"
+  PATH="$program/node_modules/.bin:$PATH" npm install --prefix "$program" "openclaw@$version" >/dev/null
   changed=yes
 fi
 

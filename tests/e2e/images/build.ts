@@ -168,10 +168,10 @@ async function standin(tag: string, container: Container | undefined): Promise<v
   })();
   await standinBase;
   const tools = container?.image.tools ?? ["sh"];
-  const packages = [...new Set(tools.flatMap((tool) => toolPackages[tool] ?? []))].sort();
   const node = tools.includes("node") || tools.includes("bun");
+  const packages = [...new Set([...tools.flatMap((tool) => toolPackages[tool] ?? []), ...(node ? ["libatomic1"] : [])])].sort();
   const user = container?.image.user ?? "root";
-  const named = !/^\d+$/.test(user) && !["root", "nobody", "www-data", "daemon"].includes(user);
+  const users = [user, container?.user?.split(":")[0] ?? "root"].filter((name) => !/^\d+$/.test(name));
   const folders = container?.volumes.flatMap((volume) => ("name" in volume ? [volume.target] : [])) ?? [];
   const programs = new Set<string>();
   for (const tool of tools)
@@ -184,7 +184,7 @@ async function standin(tag: string, container: Container | undefined): Promise<v
   if (packages.length > 0) lines.push(install(packages.join(" ")));
   if (node) lines.push("COPY --from=stackwright-proof-node:1 /node /usr/local/bin/node", "RUN ln -sf node /usr/local/bin/bun");
   const own: string[] = [];
-  if (named) own.push(`{ id ${user} >/dev/null 2>&1 || useradd -m ${user}; }`);
+  for (const name of users) own.push(`{ id ${name} >/dev/null 2>&1 || useradd -m ${name}; }`);
   for (const program of programs)
     own.push(`mkdir -p ${program.replace(/\/[^/]*$/, "") || "/"} && { [ -e ${program} ] || ln -s /standin ${program}; }`);
   for (const folder of folders) own.push(`mkdir -p ${folder} && chown ${/^\d+$/.test(user) ? `${user}:${user}` : user} ${folder}`);
