@@ -25,7 +25,7 @@ const containers = new Map(
 type Override = { healthcheck?: object } & Record<string, unknown>;
 
 /** What a stand-in is told in place of what its application would be. */
-function asStandin(name: string, container: Container | undefined): Override {
+function asStandin(name: string, container: Container | undefined, job: boolean): Override {
   const ports = container?.ports ?? [];
   const check = container?.healthcheck;
   const web = ports.filter((port) => port.scheme === "http" || port.scheme === "https").map((port) => port.container);
@@ -48,7 +48,7 @@ function asStandin(name: string, container: Container | undefined): Override {
       STANDIN_PORTS: [...http].join(" "),
       STANDIN_TCP: [...tcp.difference(http)].join(" "),
       STANDIN_WRITABLE: writable.join(" "),
-      ...(container?.oneShot ? { STANDIN_ONESHOT: "1" } : {}),
+      ...(job ? { STANDIN_ONESHOT: "1" } : {}),
     },
     // What the host may not be able to give is not what the proofs are about.
     ...(container?.privileged ? { privileged: false } : {}),
@@ -89,17 +89,17 @@ export async function unpack(request: Record<string, unknown>, { into, only, int
   await must(["tar", "-xzf", "-", "-C", folder, "--strip-components", "1"], { stdin: await response.bytes() });
   const compose = parse(await Bun.file(`${folder}/docker-compose.yml`).text(), { merge: true, maxAliasCount: -1 }) as {
     name: string;
-    services: Record<string, { image: string; healthcheck?: object }>;
+    services: Record<string, { image: string; healthcheck?: object; restart?: string }>;
   };
   const standins: string[] = [];
   const override: Record<string, Override> = {};
   const local = !(await canPull());
-  for (const [name, { image, healthcheck }] of Object.entries(compose.services)) {
+  for (const [name, { image, healthcheck, restart }] of Object.entries(compose.services)) {
     if (only && !only.includes(name)) continue;
     const own: Override = {};
     if (local && (await makeImage(image, containers.get(name)))) {
       standins.push(name);
-      Object.assign(own, asStandin(name, containers.get(name)));
+      Object.assign(own, asStandin(name, containers.get(name), restart === "no"));
     }
     if (interval !== undefined && healthcheck) own.healthcheck = { ...own.healthcheck, interval: `${interval}s` };
     if (Object.keys(own).length > 0) override[name] = own;
@@ -175,6 +175,16 @@ export async function ask(scheme: string, host: string, path = "/", ...more: str
   ]);
   const end = stdout.lastIndexOf("\n");
   return { status: code === 0 || code === 28 ? Number(stdout.slice(end + 1)) : 0, body: stdout.slice(0, end) };
+}
+
+/** Asks for a name that is routed: just after the start, a proxy may still be making the certificate of the name. */
+export async function askRouted(scheme: string, host: string, path = "/") {
+  const deadline = Date.now() + 15_000;
+  for (;;) {
+    const answer = await ask(scheme, host, path);
+    if (answer.status !== 0 || Date.now() > deadline) return answer;
+    await Bun.sleep(500);
+  }
 }
 
 /** What makes curl ask for a WebSocket; it stays open until the time is over. */

@@ -15,13 +15,16 @@ const variable = async (name: string) => (await inside(`sed -n 's/^${name}=//p' 
 const units = ["openclaw", "postgresql", "redis-server", "caddy"];
 
 beforeAll(async () => {
+  // A machine in a container has no user namespaces to give, and no more files than its host allows.
+  const relaxed =
+    "RUN mkdir -p /etc/systemd/system/service.d && printf '[Service]\\nPrivateUsers=no\\nLimitNOFILE=4096\\n' > /etc/systemd/system/service.d/proof.conf";
   await build(
-    "stackwright-proof-machine:1",
-    fromBase(install("systemd systemd-sysv dbus curl ca-certificates"), 'CMD ["/lib/systemd/systemd"]'),
+    "stackwright-proof-machine:2",
+    fromBase(install("systemd systemd-sysv dbus curl ca-certificates procps"), relaxed, 'CMD ["/lib/systemd/systemd"]'),
   );
   const options = "--cap-add SYS_ADMIN --security-opt seccomp=unconfined --security-opt apparmor=unconfined --cgroupns=host";
   const mounts = "-v /sys/fs/cgroup:/sys/fs/cgroup:rw --tmpfs /run --tmpfs /run/lock";
-  await must(`docker run -d --name ${machine} ${options} ${mounts} stackwright-proof-machine:1`.split(" "));
+  await must(`docker run -d --name ${machine} ${options} ${mounts} stackwright-proof-machine:2`.split(" "));
   const setting = async (name: string) => (await run(["npm", "config", "get", name])).stdout.trim();
   settings.push("-e", `npm_config_registry=${await setting("registry")}`);
   const authorities = await setting("cafile");

@@ -7,7 +7,7 @@ import type { StackRequest } from "../../lib/stack/request.ts";
 import { resolve } from "../../lib/stack/resolve.ts";
 import { planAddresses, planProxy } from "../../lib/stack/routes.ts";
 import { catalog } from "../support.ts";
-import { ask, exposesNoMore, localPorts, startedWell, unpack } from "./engine.ts";
+import { askRouted, exposesNoMore, localPorts, startedWell, unpack } from "./engine.ts";
 
 const minutes = 60_000;
 const table: Record<string, unknown>[] = [];
@@ -38,7 +38,7 @@ describe.each(cases)("$preset ($proxy, $domain)", (chosen) => {
       let answered = 0;
       for (const route of addresses.routes) {
         const path = route.service === "openclaw" ? "/healthz" : "/";
-        const { status, body } = await ask(proxy?.scheme ?? "http", route.host, path);
+        const { status, body } = await askRouted(proxy?.scheme ?? "http", route.host, path);
         if (stack.standins.includes(route.container))
           expect({ host: route.host, status, by: status === 200 && JSON.parse(body).standin }).toEqual({
             host: route.host,

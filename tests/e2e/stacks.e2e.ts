@@ -8,7 +8,7 @@ import type { StackRequest } from "../../lib/stack/request.ts";
 import { resolve } from "../../lib/stack/resolve.ts";
 import { planAddresses, planProxy } from "../../lib/stack/routes.ts";
 import { catalog, must, run } from "../support.ts";
-import { ask, exposesNoMore, httpPort, httpsPort, localPorts, type Stack, startedWell, unpack, upgrade } from "./engine.ts";
+import { ask, askRouted, exposesNoMore, httpPort, httpsPort, localPorts, type Stack, startedWell, unpack, upgrade } from "./engine.ts";
 
 const minutes = 60_000;
 
@@ -56,7 +56,7 @@ describe.each(stacks)("$title", ({ title, request }) => {
 
   test("the gateway answers, through the proxy where there is one", async () => {
     const response = proxy
-      ? await ask(proxy.scheme, proxy.domain, "/healthz")
+      ? await askRouted(proxy.scheme, proxy.domain, "/healthz")
       : { status: (await fetch("http://127.0.0.1:18789/healthz")).status };
     expect(response.status).toBe(200);
     const opened = proxy ? await ask(proxy.scheme, proxy.domain, "/", ...upgrade) : undefined;
@@ -68,7 +68,7 @@ describe.each(stacks)("$title", ({ title, request }) => {
     async () => {
       if (!proxy) return;
       for (const route of addresses.routes.filter((entry) => entry.service !== "openclaw")) {
-        const response = await ask(proxy.scheme, route.host);
+        const response = await askRouted(proxy.scheme, route.host);
         if (stack.standins.includes(route.container)) {
           expect({ host: route.host, status: response.status }).toEqual({ host: route.host, status: 200 });
           const { standin, headers } = JSON.parse(response.body) as { standin: string; headers: Record<string, string> };

@@ -29,13 +29,14 @@ After=docker.service
 EOF
 run_service postgresql "$changed"
 tries=0
-until su postgres -c 'psql -q -c "select 1"' >/dev/null 2>&1; do
+until (cd / && su postgres -c 'psql -q -c "select 1"') >/dev/null 2>&1; do
   tries=$((tries + 1))
   [ "$tries" -lt 60 ] || fail "PostgreSQL does not answer"
   sleep 1
 done
 
-sql() { su postgres -c "psql -q -X -v ON_ERROR_STOP=1 $1"; }
+# From /, as the user postgres need not see the folder of the stack.
+sql() { (cd / && su postgres -c "psql -q -X -v ON_ERROR_STOP=1 $1"); }
 sql '-d postgres' <<EOF
 ALTER ROLE postgres PASSWORD '$(stack_env POSTGRESQL_PASSWORD)';
 EOF
