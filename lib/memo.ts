@@ -17,6 +17,12 @@ export function memo<Key extends object, Value>(make: (key: Key) => Value): (key
   };
 }
 
+/** Makes a value when it is first asked for, and keeps it. */
+export function lazy<Value extends object>(make: () => Value): () => Value {
+  let value: Value | undefined;
+  return () => (value ??= make());
+}
+
 const entries = memo((record: object) => Object.entries(record));
 
 /** `Object.entries` of a record of the catalog, made once. */

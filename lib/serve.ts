@@ -1,7 +1,6 @@
 /** Starts the server: settings, limiter, routes, listeners, and an orderly end. */
 import { apiRoutes } from "./api/index.ts";
-import { indexCatalog } from "./catalog/index.ts";
-import { catalogData } from "./embedded.ts";
+import { embeddedCatalog } from "./embedded.ts";
 import { createApp } from "./http/app.ts";
 import { memoryLimiter } from "./http/limit.ts";
 import { redisLimiter } from "./http/limit-redis.ts";
@@ -22,7 +21,7 @@ export function serve(settings: Settings, startedAt: number = performance.now())
   const metrics = settings.metricsPort === undefined ? undefined : createMetrics();
   const shared = settings.redisUrl === undefined ? undefined : redisLimiter(settings.redisUrl, settings.limits, log);
   const limiter = shared?.take ?? memoryLimiter(settings.limits);
-  const handle = createApp({ settings, routes: apiRoutes(indexCatalog(catalogData), startedAt), limiter, log, metrics });
+  const handle = createApp({ settings, routes: apiRoutes(embeddedCatalog, startedAt), limiter, log, metrics });
   const server = Bun.serve({
     port: settings.port,
     hostname: settings.host,

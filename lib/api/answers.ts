@@ -1,6 +1,6 @@
 /** Shapes of the answers, for the OpenAPI document and for tests. Handlers make them; nothing checks them while serving. */
 import * as v from "valibot";
-import { categories, maturities } from "../catalog/schema.ts";
+import { categories, maturities } from "../catalog/words.ts";
 import type { ErrorCode } from "../http/error.ts";
 import { proxies } from "../stack/request.ts";
 import type { Warning } from "../stack/resolve.ts";

@@ -1,7 +1,8 @@
 /** The catalog operations. Their answers are made once and served as bytes. */
 import type { CatalogIndex } from "../catalog/index.ts";
 import { baseServiceId } from "../catalog/index.ts";
-import { type Maturity, maturities, type Preset, type Service, type SkillPack } from "../catalog/schema.ts";
+import type { Maturity, Preset, Service, SkillPack } from "../catalog/schema.ts";
+import { maturities } from "../catalog/words.ts";
 import { ApiError } from "../http/error.ts";
 import { envelope, type Reply, type Representation, represent, represented } from "../http/reply.ts";
 import { nearest } from "../stack/nearest.ts";

@@ -3,8 +3,8 @@
  * handlers. `bun run openapi` stores it as `openapi.json`, which the server carries inside; nothing of this runs while serving.
  */
 import type * as v from "valibot";
-import { type CatalogIndex, indexCatalog } from "../catalog/index.ts";
-import { maturities } from "../catalog/schema.ts";
+import { type CatalogIndex, sourceOf } from "../catalog/index.ts";
+import { maturities } from "../catalog/words.ts";
 import { createApp } from "../http/app.ts";
 import { bodyLimit } from "../http/body.ts";
 import type { ErrorCode } from "../http/error.ts";
@@ -399,7 +399,7 @@ function examiner(index: CatalogIndex): (example: Example) => Promise<{ status: 
   const app = (allowed: boolean) =>
     createApp({
       settings: { apiKey, trustedProxies: [], corsOrigin: "*" },
-      routes: [...apiRoutes(index, performance.now() - 86_400_000), broken],
+      routes: [...apiRoutes(sourceOf(index), performance.now() - 86_400_000), broken],
       limiter: limiter(allowed),
       log: { request: undefined, info: silent, warn: silent, error: silent, flush: silent },
       metrics: undefined,
@@ -483,7 +483,7 @@ export async function openApiDocument(index: CatalogIndex): Promise<JsonSchema> 
     };
   };
   const paths: Record<string, JsonSchema> = {};
-  for (const route of apiRoutes(index, 0)) {
+  for (const route of apiRoutes(sourceOf(index), 0)) {
     const path = route.path.replace(/:(\w+)/g, "{$1}");
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: await operation(route) };
   }
@@ -563,9 +563,9 @@ export async function openApiText(index: CatalogIndex): Promise<string> {
 }
 
 if (import.meta.main) {
-  const { catalogData } = await import("../embedded.ts");
+  const { embeddedCatalog } = await import("../embedded.ts");
   const path = `${import.meta.dir}/../../openapi.json`;
-  const made = await openApiText(indexCatalog(catalogData));
+  const made = await openApiText(embeddedCatalog.index());
   await Bun.write(path, made);
   console.log(`openapi.json: ${made.length} bytes`);
 }

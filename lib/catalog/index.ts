@@ -19,6 +19,17 @@ export interface CatalogIndex {
   readonly memory: ReadonlyMap<string, number>;
 }
 
+/** A catalog that is at hand when it is needed, and what is known of it before. */
+export interface CatalogSource {
+  readonly counts: { readonly services: number; readonly skillPacks: number; readonly presets: number };
+  readonly index: () => CatalogIndex;
+}
+
+/** A catalog that is there already, as a source. */
+export function sourceOf(index: CatalogIndex): CatalogSource {
+  return { counts: { services: index.services.size, skillPacks: index.packs.size, presets: index.presets.size }, index: () => index };
+}
+
 /** Indexes a catalog. */
 export function indexCatalog(catalog: Catalog): CatalogIndex {
   const conflicts = new Map<string, Map<string, string>>();

@@ -66,7 +66,7 @@ export function renderNative(plan: Plan): BundleFile[] {
       files.push({ path: `native/${path}`, content: template(`native/${path}`), executable: true });
     }
     const shared = `native/${other}/common.${other === "windows" ? "ps1" : "sh"}`;
-    if (shared in templates) files.push({ path: shared, content: template(shared), executable: true });
+    if (shared in templates()) files.push({ path: shared, content: template(shared), executable: true });
   }
   return files;
 }

@@ -18,7 +18,7 @@ export function installerPath(service: string, system: NativeSystem): string {
 
 /** Whether a service has a native recipe for a system. */
 export function isNative(service: string, system: NativeSystem): boolean {
-  return `native/${installerPath(service, system)}` in templates;
+  return `native/${installerPath(service, system)}` in templates();
 }
 
 /** Whether the proxy of a request runs on the host: then it reaches containers by the ports that they publish. */

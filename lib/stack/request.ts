@@ -1,6 +1,6 @@
 /** The stack request: the body of `validate` and `generate`, after its fields were checked one by one. */
 import * as v from "valibot";
-import { platforms } from "../catalog/schema.ts";
+import { platforms } from "../catalog/words.ts";
 import { nearest } from "./nearest.ts";
 
 export const proxies = ["caddy", "traefik", "nginx"] as const;

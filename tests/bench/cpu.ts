@@ -6,11 +6,10 @@ import { selections, sizeName, sizes } from "./cases.ts";
 
 const root = Bun.argv[2] ?? `${import.meta.dir}/../..`;
 const { apiRoutes } = (await import(`${root}/lib/api/index.ts`)) as typeof import("../../lib/api/index.ts");
-const { indexCatalog } = (await import(`${root}/lib/catalog/index.ts`)) as typeof import("../../lib/catalog/index.ts");
-const { catalogData } = (await import(`${root}/lib/embedded.ts`)) as typeof import("../../lib/embedded.ts");
+const { embeddedCatalog } = (await import(`${root}/lib/embedded.ts`)) as typeof import("../../lib/embedded.ts");
 
-const index = indexCatalog(catalogData);
-const generate = apiRoutes(index, 0).find((route) => route.path.endsWith("/generate"));
+const index = embeddedCatalog.index();
+const generate = apiRoutes(embeddedCatalog, 0).find((route) => route.path.endsWith("/generate"));
 if (generate === undefined) throw new Error("no generate");
 
 let count = 0;
