@@ -1,13 +1,13 @@
 /**
  * `bun run bench [--quick] [--binary] [--root DIR]`: the service against a bare `Bun.serve` handler that returns the same bytes,
- * one process each, in the same run, over real HTTP. Prints Markdown. With `--binary`, `dist/stackwright` is measured instead of
- * `bun server.ts`; with `--root`, another checkout.
+ * one process each, in the same run, over real HTTP. Prints Markdown. With `--binary`, `dist/stackwright` is measured against a
+ * compiled bare handler instead of `bun server.ts` against `bun bare.ts`; with `--root`, another checkout.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { cpus, tmpdir } from "node:os";
 import { indexCatalog } from "../../lib/catalog/index.ts";
 import { loadCatalog } from "../../lib/catalog/load.ts";
-import { freePort, startProcess } from "../support.ts";
+import { freePort, must, startProcess } from "../support.ts";
 import { selections, sizeName, sizes } from "./cases.ts";
 import { generator, load } from "./load.ts";
 
@@ -21,7 +21,10 @@ const folder = await mkdtemp(`${tmpdir()}/stackwright-bench-`);
 const program = Bun.argv.includes("--binary") ? [`${root}/dist/stackwright`] : ["bun", `${root}/server.ts`];
 const startService = () =>
   startProcess({ LOG_LEVEL: "error", LIMIT_READ: "1000000000", LIMIT_WRITE: "1000000000", LIMIT_GENERATE: "1000000000" }, program);
-const startBare = (env: Record<string, string>) => startProcess(env, ["bun", `${import.meta.dir}/bare.ts`]);
+const bareBinary = `${folder}/bare`;
+await must(["bun", "build", "--compile", "--minify", "--bytecode", "--format=esm", `${import.meta.dir}/bare.ts`, "--outfile", bareBinary]);
+const startBare = (env: Record<string, string>) =>
+  startProcess(env, Bun.argv.includes("--binary") ? [bareBinary] : ["bun", `${import.meta.dir}/bare.ts`]);
 
 function median(values: readonly number[]): number {
   return [...values].sort((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
@@ -120,7 +123,7 @@ heading(
   "packed",
   "json",
   "tar",
-  "gzip alone",
+  "gzip -6 alone",
   "tar / gzip",
 );
 {
@@ -141,14 +144,10 @@ heading(
 
 heading("Time to the first answer, ms", "program", "median", "ratio");
 {
-  const bareBinary = `${folder}/bare`;
   const binary = `${root}/dist/stackwright`;
-  await Bun.spawn(["bun", "build", "--compile", "--minify", "--sourcemap=none", `${import.meta.dir}/bare.ts`, "--outfile", bareBinary], {
-    stdout: "ignore",
-  }).exited;
   const programs: [string, string[]][] = [["bare, compiled", [bareBinary]]];
   if (await Bun.file(binary).exists()) programs.push(["Stackwright, compiled (`bun run build`)", [binary]]);
-  programs.push(["`bun server.ts`", program]);
+  programs.push(["`bun server.ts`", ["bun", `${root}/server.ts`]]);
   const found = programs.map((): number[] => []);
   for (let round = 0; round < (quick ? 5 : 15); round++) {
     for (const [at, [, command]] of programs.entries()) found[at]?.push(await firstAnswer(command));
