@@ -104,7 +104,7 @@ export function checkCatalog(catalog: Catalog): string[] {
     const mounted = new Set<string>();
     const volumes = new Set<string>();
     for (const [name, container] of Object.entries(service.containers)) {
-      for (const problem of imageProblems(container)) say(`${name}: ${problem}`);
+      for (const problem of imageProblems(container, service.containers)) say(`${name}: ${problem}`);
       for (const other of Object.keys(container.dependsOn))
         if (!names.includes(other) || other === name) say(`${name}: dependsOn: "${other}" is not another container of the service`);
       for (const [other, condition] of Object.entries(container.dependsOn)) {

@@ -87,8 +87,28 @@ function has(container: Container, program: string): boolean {
   return posix.has(name) && tools.some((tool) => shells.has(tool));
 }
 
-/** Problems of one container against its image, each a sentence without the container's name. */
-export function imageProblems(container: Container): string[] {
+/** Whether the process is root, or its image's entrypoint is before it steps down: then it can make any volume its own. */
+const startsAsRoot = ({ user, image }: Container) =>
+  /^(root|0)(:|$)/.test(user ?? image.user) || (user === undefined && image.dropsPrivileges);
+
+/** Volumes of a service that a container finds prepared: a container that starts as root mounts them, and is waited for. */
+function prepared(container: Container, others: Readonly<Record<string, Container>>): Set<string> {
+  const waited = new Set(Object.keys(container.dependsOn));
+  for (const name of waited) for (const next of Object.keys(others[name]?.dependsOn ?? {})) waited.add(next);
+  const volumes = new Set<string>();
+  for (const name of waited) {
+    const other = others[name];
+    if (other && startsAsRoot(other)) for (const volume of other.volumes) if ("name" in volume) volumes.add(volume.name);
+  }
+  return volumes;
+}
+
+/**
+ * Problems of one container against its image, each a sentence without the container's name.
+ *
+ * @param others The containers of its service, by name.
+ */
+export function imageProblems(container: Container, others: Readonly<Record<string, Container>> = {}): string[] {
   const problems: string[] = [];
   const { image, healthcheck } = container;
 
@@ -118,10 +138,15 @@ export function imageProblems(container: Container): string[] {
     problems.push("readOnly without a writable mount");
   }
   if (container.readOnly && stepsDown) problems.push("readOnly on an image whose entrypoint prepares directories as root");
+  const ready = prepared(container, others);
   const targets = new Set<string>();
   for (const volume of container.volumes) {
     if (targets.has(volume.target)) problems.push(`two volumes are mounted at ${volume.target}`);
     targets.add(volume.target);
+    if ("name" in volume && !volume.readOnly && !startsAsRoot(container) && !ready.has(volume.name)) {
+      if (!image.writable.includes(volume.target))
+        problems.push(`a volume at ${volume.target}, where ${runsAs} is not known to be able to write (image.writable)`);
+    }
     if (/^\/(bin|sbin|usr|lib|proc|sys|dev|etc)?\/?$/.test(volume.target))
       problems.push(`a mount at ${volume.target} hides the image's own files`);
   }

@@ -54,6 +54,11 @@ export const Image = v.strictObject({
   user: Scalar,
   /** True when the entrypoint starts as root and steps down to `user` by itself (gosu, su-exec, setpriv, s6). */
   dropsPrivileges: v.optional(v.boolean(), false),
+  /**
+   * Directories inside that `user` can write: an empty volume mounted there takes over their owner and mode, and one mounted
+   * at a path that the image lacks belongs to root. Needed where neither the process nor its entrypoint is root.
+   */
+  writable: v.optional(v.array(AbsolutePath), []),
 });
 
 const Volume = v.union([

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Runs before nginx starts: puts a self-signed certificate where none is yet, so that nginx always comes up,
-# and reloads nginx twice a day, so that renewed certificates are used.
+# and has nginx use a certificate that has arrived or was renewed.
 set -eu
 
 domain='@DOMAIN@'
@@ -17,11 +17,10 @@ if [ ! -s "$live/fullchain.pem" ] || [ ! -s "$live/privkey.pem" ]; then
 fi
 
 (
-  while sleep 60; do
-    seen=$(cat /tmp/certificate.sum 2>/dev/null || true)
-    now=$(cksum <"$live/fullchain.pem")
-    [ "$seen" = "$now" ] && continue
-    printf '%s\n' "$now" >/tmp/certificate.sum
-    [ -z "$seen" ] || nginx -s reload
+  used=$(cksum <"$live/fullchain.pem")
+  while sleep 10; do
+    now=$(cksum <"$live/fullchain.pem") || continue
+    [ "$used" = "$now" ] && continue
+    nginx -s reload && used=$now
   done
 ) &

@@ -80,6 +80,17 @@ describe("the model of images refuses", () => {
     ],
     ["a mount over the system", { volumes: [{ name: "a", target: "/usr" }] }, "hides"],
     ["a read-only root with nothing to write to", { readOnly: true }, "writable"],
+    ["a volume where its user cannot write", { volumes: [{ name: "a", target: "/data" }] }, "a volume at /data"],
+    [
+      "a volume below a directory that its user can write: there it is made by root",
+      { image: { writable: ["/data"] }, volumes: [{ name: "a", target: "/data/more" }] },
+      "a volume at /data/more",
+    ],
+    [
+      "a volume where the user that it is told to be cannot write",
+      { image: { dropsPrivileges: true }, user: "1000:1000", volumes: [{ name: "a", target: "/data" }] },
+      "1000:1000 is not known",
+    ],
   ])("%s", (_, fields, text) => expect(imageProblems(container(fields)).join("\n")).toContain(text));
 
   test("and takes what the image can bear", () => {
@@ -88,6 +99,15 @@ describe("the model of images refuses", () => {
     expect(imageProblems(container({ image: { dropsPrivileges: true }, capDrop: ["ALL"], capAdd: ["SETUID", "SETGID", "CHOWN"] }))).toEqual(
       [],
     );
+    const volumes = [{ name: "a", target: "/data" }];
+    expect(imageProblems(container({ image: { writable: ["/data"] }, volumes }))).toEqual([]);
+    expect(imageProblems(container({ image: { dropsPrivileges: true }, volumes }))).toEqual([]);
+    expect(imageProblems(container({ volumes: [{ ...volumes[0], readOnly: true }] }))).toEqual([]);
+    const others = {
+      prepare: container({ image: { user: "root" }, volumes }),
+      next: container({ dependsOn: { prepare: "completed" }, volumes }),
+    };
+    expect(imageProblems(container({ dependsOn: { next: "started" }, volumes }), others)).toEqual([]);
     expect(imageProblems(container({ healthcheck: { shell: 'test "$(wget -qO- localhost)" = ok | grep -q x' } }))).toEqual([]);
   });
 });

@@ -50,10 +50,9 @@ function asStandin(name: string, container: Container | undefined, job: boolean)
       STANDIN_WRITABLE: writable.join(" "),
       ...(job ? { STANDIN_ONESHOT: "1" } : {}),
     },
-    // What the host may not be able to give is not what the proofs are about.
+    // What the host may not be able to give.
     ...(container?.privileged ? { privileged: false } : {}),
     ...(container && container.devices.length > 0 ? { devices: reset } : {}),
-    ...(container && Object.keys(container.ulimits).length > 0 ? { ulimits: reset } : {}),
   };
 }
 
@@ -97,9 +96,14 @@ export async function unpack(request: Record<string, unknown>, { into, only, int
   for (const [name, { image, healthcheck, restart }] of Object.entries(compose.services)) {
     if (only && !only.includes(name)) continue;
     const own: Override = {};
-    if (local && (await makeImage(image, containers.get(name)))) {
-      standins.push(name);
-      Object.assign(own, asStandin(name, containers.get(name), restart === "no"));
+    const container = containers.get(name);
+    if (local) {
+      if (await makeImage(image, container)) {
+        standins.push(name);
+        Object.assign(own, asStandin(name, container, restart === "no"));
+      }
+      // A host that can pull nothing may not be able to give what servers ask for, and it is not what the proofs are about.
+      if (container && Object.keys(container.ulimits).length > 0) own.ulimits = reset;
     }
     if (interval !== undefined && healthcheck) own.healthcheck = { ...own.healthcheck, interval: `${interval}s` };
     if (Object.keys(own).length > 0) override[name] = own;

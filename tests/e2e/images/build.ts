@@ -86,6 +86,7 @@ const real: Record<string, (tag: string) => Promise<void>> = {
     build(tag, `FROM ${base}\n${install("wget ca-certificates")}\nCOPY traefik /usr/local/bin/traefik\nENTRYPOINT ["traefik"]\n`, {
       traefik: Bun.which("traefik") ?? "traefik",
     }),
+  "certbot/certbot": (tag) => build(tag, `FROM ${base}\n${install("certbot")}\n${hide("bash", "curl", "perl")}\nENTRYPOINT ["certbot"]`),
   "prom/prometheus": (tag) =>
     build(
       tag,
@@ -98,6 +99,12 @@ const real: Record<string, (tag: string) => Promise<void>> = {
       {
         "entrypoint.sh": `${images}/mosquitto.sh`,
       },
+    ),
+  rabbitmq: (tag) =>
+    build(
+      tag,
+      `FROM ${base}\n${install("rabbitmq-server wget")}\nENV PATH=/usr/lib/rabbitmq/bin:$PATH HOME=/var/lib/rabbitmq RABBITMQ_LOGS=-\nRUN printf '[rabbitmq_management,rabbitmq_prometheus].\\n' > /etc/rabbitmq/enabled_plugins && rm -rf /var/lib/rabbitmq && install -d -o rabbitmq -g rabbitmq /var/lib/rabbitmq\n${hide("curl")}\n${entrypoint}\nCMD ["rabbitmq-server"]`,
+      { "entrypoint.sh": `${images}/rabbitmq.sh` },
     ),
   "ghcr.io/openclaw/openclaw": gateway,
 };
@@ -172,7 +179,8 @@ async function standin(tag: string, container: Container | undefined): Promise<v
   const packages = [...new Set([...tools.flatMap((tool) => toolPackages[tool] ?? []), ...(node ? ["libatomic1"] : [])])].sort();
   const user = container?.image.user ?? "root";
   const users = [user, container?.user?.split(":")[0] ?? "root"].filter((name) => !/^\d+$/.test(name));
-  const folders = container?.volumes.flatMap((volume) => ("name" in volume ? [volume.target] : [])) ?? [];
+  // A path that the image is not known to have belongs to root when a volume is mounted there.
+  const folders = container?.image.writable ?? [];
   const programs = new Set<string>();
   for (const tool of tools)
     if (!(tool in toolPackages) && !["sh", "bash", "node", "bun", "perl"].includes(tool))
