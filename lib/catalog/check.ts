@@ -161,7 +161,8 @@ export function checkCatalog(catalog: Catalog): string[] {
         else checkReference(service, path, reference, new Set([id, ...service.requires]));
       }
     }
-    for (const volume of service.backup?.covers ?? []) if (!volumes.has(volume)) say(`backup: covers: there is no volume "${volume}"`);
+    const covered = service.backup && "covers" in service.backup ? service.backup.covers : [];
+    for (const volume of covered) if (!volumes.has(volume)) say(`backup: covers: there is no volume "${volume}"`);
     for (const reference of referencesIn(service.firstLogin ?? "")) checkReference(service, "firstLogin", reference, new Set([id]));
   }
 

@@ -220,8 +220,15 @@ export const Service = v.strictObject({
   engine: v.optional(v.picklist(engines)),
   /** Files for `configs/<id>/<path>`, mounted by containers; no secret may stand in them. */
   files: v.optional(v.record(v.pipe(v.string(), v.regex(/^[\w.-]+(\/[\w.-]+)*$/)), v.string()), {}),
-  /** Commands for `backup.sh` and `restore.sh`, run by `sh` inside the main container: dump to standard output, restore from standard input. */
-  backup: v.optional(v.strictObject({ dump: Text, restore: Text, /** Volumes that the dump stands for. */ covers: v.array(Id) })),
+  /** Commands for `backup.sh` and `restore.sh`, run by `sh` inside the main container. */
+  backup: v.optional(
+    v.union([
+      /** Dump to standard output, restore from standard input. */
+      v.strictObject({ dump: Text, restore: Text, /** Volumes that the dump stands for. */ covers: v.array(Id) }),
+      /** Writes what the server holds in memory alone, and ends when it is written: the volumes are archived after it. */
+      v.strictObject({ flush: Text }),
+    ]),
+  ),
   /** A Prometheus metrics page that needs no authentication. */
   metrics: v.optional(v.strictObject({ container: v.optional(Id), port: Port, path: v.optional(v.string(), "/metrics") })),
   /** What the gateway is given when this service was chosen: addresses and credentials for skills, and parts of its own configuration. */

@@ -98,15 +98,13 @@ const mountsOf = memo((service: Service) => {
   return new Map(Object.values(service.containers).map((container) => [container, container.volumes.map(plan)]));
 });
 
-/** Labels by which the scripts know whose a container is and, of a service's main container, where it is and how it is dumped. */
+/** Labels by which the scripts know whose a container is and, of a service's main container, where it is and how it is saved. */
 function labelsOf(name: string, service: Service, addressed: boolean): Record<string, string> {
   const labels: Record<string, string> = { "stackwright.service": service.id };
   if (name !== service.id) return labels;
   if (addressed) labels["stackwright.address"] = slot("addresses", service.id);
-  if (service.backup) {
-    labels["stackwright.dump"] = service.backup.dump.replaceAll("$", "$$$$");
-    labels["stackwright.restore"] = service.backup.restore.replaceAll("$", "$$$$");
-  }
+  for (const [name, command] of Object.entries(service.backup ?? {}))
+    if (typeof command === "string") labels[`stackwright.${name}`] = command.replaceAll("$", "$$$$");
   return labels;
 }
 

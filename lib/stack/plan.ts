@@ -222,7 +222,7 @@ const volumesOf = memo((service: Pick<Service, "id" | "containers" | "backup">) 
     for (const volume of container.volumes) {
       if (!("name" in volume)) continue;
       const name = volumeName(service.id, volume.name);
-      const dumped = service.backup?.covers.includes(volume.name) ?? false;
+      const dumped = service.backup !== undefined && "covers" in service.backup && service.backup.covers.includes(volume.name);
       volumes.set(name, { name, service: service.id, backup: dumped ? "dump" : volume.backup ? "archive" : "none" });
     }
   }

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Writes a backup into backups/<date>/, or into the folder that is named: a dump of every database server, an archive
-# of every other volume, .env and the configuration. Containers are paused while their volumes are read.
+# of every other volume, .env and the configuration. Servers first write what they hold in memory, and containers are
+# paused while their volumes are read.
 set -eu
 cd "$(dirname "$0")/.."
 # shellcheck disable=SC1091 # it lies beside this script
@@ -23,6 +24,8 @@ trap cleanup EXIT
 trap 'exit 1' INT TERM
 
 for name in $(docker compose ps --services --status running); do
+  flush=$(label "$name" stackwright.flush)
+  if [ -n "$flush" ]; then docker compose exec -T "$name" sh -c "$flush" >/dev/null || fail "$name did not write its data"; fi
   dump=$(label "$name" stackwright.dump)
   if [ -z "$dump" ]; then continue; fi
   say "dumping $name"
