@@ -66,7 +66,7 @@ describe("passwords", () => {
 
   test("PostgreSQL refuses who has none or a wrong one, and takes the stack's, over the network", async () => {
     const { N8N_POSTGRESQL_PASSWORD = "" } = await stack.env();
-    const connect = (password: string) => exec("postgresql", "psql -h postgresql -U n8n -d n8n -Atc 'select 1'", { PGPASSWORD: password });
+    const connect = (password: string) => exec("postgresql", "psql -wh postgresql -U n8n -d n8n -Atc 'select 1'", { PGPASSWORD: password });
     expect((await connect(N8N_POSTGRESQL_PASSWORD)).stdout.trim()).toBe("1");
     expect((await connect("wrong")).stderr).toContain("authentication failed");
     expect((await connect("")).code).not.toBe(0);
@@ -76,7 +76,7 @@ describe("passwords", () => {
     const { N8N_POSTGRESQL_PASSWORD = "" } = await stack.env();
     await sql("CREATE DATABASE other", "postgres");
     await sql("REVOKE CONNECT ON DATABASE other FROM PUBLIC", "postgres");
-    const { code, stderr } = await exec("postgresql", "psql -h postgresql -U n8n -d other -Atc 'select 1'", {
+    const { code, stderr } = await exec("postgresql", "psql -wh postgresql -U n8n -d other -Atc 'select 1'", {
       PGPASSWORD: N8N_POSTGRESQL_PASSWORD,
     });
     expect(code).not.toBe(0);
@@ -242,7 +242,7 @@ describe("growth", () => {
       if (code !== 0) throw new Error(`${stdout}\n${stderr}`);
       const after = await stack.env();
       for (const [name, value] of Object.entries(before)) expect({ name, value: after[name] }).toEqual({ name, value });
-      const connect = await exec("postgresql", "psql -h postgresql -U umami -d umami -Atc 'select 1'", {
+      const connect = await exec("postgresql", "psql -wh postgresql -U umami -d umami -Atc 'select 1'", {
         PGPASSWORD: after.UMAMI_POSTGRESQL_PASSWORD ?? "",
       });
       expect(connect.stdout.trim()).toBe("1");
