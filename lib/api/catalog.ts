@@ -66,7 +66,7 @@ function viewPresetDetail(index: CatalogIndex, preset: Preset) {
       const pack = index.packs.get(id);
       return pack ? [{ id, name: pack.name, skillCount: pack.skills.length }] : [];
     }),
-    estimatedMemoryMB: memoryOf(index, withDependencies(index, [baseServiceId, ...preset.services])),
+    estimatedMemoryMB: memoryOf(index, withDependencies(index, [baseServiceId, ...preset.services]).values()),
   };
 }
 

@@ -23,40 +23,38 @@ export function isPublished(port: ContainerPort, proxied: boolean): boolean {
   return port.host !== undefined && !(proxied && port.route !== false);
 }
 
-/** Ports of a service that ask for a port of the host. */
+/** The number under which a port of the host is taken: two protocols may share one (53/tcp and 53/udp), so UDP counts on. */
+const claim = (port: ContainerPort, number: number) => (port.scheme === "udp" ? number + 65536 : number);
+
+/** Ports of a service that ask for a port of the host, with what they claim. */
 const hostPorts = memo((service: Service) =>
-  Object.values(service.containers).flatMap((container) => container.ports.filter((port) => port.host !== undefined)),
+  Object.values(service.containers).flatMap((container) =>
+    container.ports.flatMap((port) => (port.host === undefined ? [] : [{ port, wanted: port.host, claim: claim(port, port.host) }])),
+  ),
 );
 
 /**
- * Assigns host ports. Two protocols may share a number (53/tcp and 53/udp). First come, first served in the order of
- * `services`; wanted ports of all are kept free for their owners before anybody is moved.
+ * Assigns host ports. First come, first served in the order of `services`; wanted ports of all are kept free for their owners
+ * before anybody is moved.
  */
 export function assignPorts(services: readonly Service[], proxied: boolean): PortAssignment {
-  const assigned = new Map<ContainerPort, number>();
-  const taken = new Set<string>(proxied ? proxyPorts.map((port) => `tcp/${port}`) : []);
-  const key = (port: ContainerPort, number: number) => `${port.scheme === "udp" ? "udp" : "tcp"}/${number}`;
-  const moved: { port: ContainerPort; service: string }[] = [];
-
+  const taken = new Set<number>(proxied ? proxyPorts : []);
+  const moved: { port: ContainerPort; wanted: number; service: string }[] = [];
   for (const service of services) {
-    for (const port of hostPorts(service)) {
+    for (const { port, wanted, claim } of hostPorts(service)) {
       if (!isPublished(port, proxied)) continue;
-      const wanted = key(port, port.host as number);
-      if (taken.has(wanted)) moved.push({ port, service: service.id });
-      else {
-        taken.add(wanted);
-        assigned.set(port, port.host as number);
-      }
+      if (taken.has(claim)) moved.push({ port, wanted, service: service.id });
+      else taken.add(claim);
     }
   }
+  const elsewhere = new Map<ContainerPort, number>();
   const reassigned: Reassignment[] = [];
-  for (const { port, service } of moved) {
-    const wanted = port.host as number;
+  for (const { port, wanted, service } of moved) {
     let given = wanted < 1024 ? wanted + 8000 : wanted + 1;
-    while (taken.has(key(port, given))) given = given >= 65535 ? 1024 : given + 1;
-    taken.add(key(port, given));
-    assigned.set(port, given);
+    while (taken.has(claim(port, given))) given = given >= 65535 ? 1024 : given + 1;
+    taken.add(claim(port, given));
+    elsewhere.set(port, given);
     reassigned.push({ service, purpose: port.purpose, wanted, given });
   }
-  return { of: (port) => assigned.get(port), reassigned };
+  return { of: (port) => (isPublished(port, proxied) ? (elsewhere.get(port) ?? port.host) : undefined), reassigned };
 }

@@ -46,17 +46,18 @@ function unknown(field: string, kind: string, id: string, known: Iterable<string
   return `${field}: unknown ${kind} "${id}"${meant ? `; did you mean "${meant}"?` : ""}`;
 }
 
-/** The services of `ids` and all they require, dependencies first, each once. */
-export function withDependencies(index: CatalogIndex, ids: Iterable<string>): Service[] {
+/** The services of `ids` and all they require by their ids, dependencies first. */
+export function withDependencies(index: CatalogIndex, ids: Iterable<string>): Map<string, Service> {
   const ordered = new Map<string, Service>();
   const add = (id: string) => {
+    if (ordered.has(id)) return;
     const service = index.services.get(id);
-    if (service === undefined || ordered.has(id)) return;
+    if (service === undefined) return;
     for (const dependency of service.requires) add(dependency);
     ordered.set(id, service);
   };
   for (const id of ids) add(id);
-  return [...ordered.values()];
+  return ordered;
 }
 
 /** The sum of `minMemoryMB` over services. */
@@ -88,10 +89,12 @@ export function resolve(index: CatalogIndex, request: StackRequest): Resolution 
   }
 
   const chosen = new Set<string>([baseServiceId]);
-  for (const id of new Set(serviceIds)) {
+  const strange = new Set<string>();
+  for (const id of serviceIds) {
     if (index.services.has(id)) chosen.add(id);
-    else problems.push(unknown("services", "service", id, index.services.keys()));
+    else strange.add(id);
   }
+  for (const id of strange) problems.push(unknown("services", "service", id, index.services.keys()));
   const packs: SkillPack[] = [];
   for (const id of new Set(packIds)) {
     const pack = index.packs.get(id);
@@ -99,8 +102,8 @@ export function resolve(index: CatalogIndex, request: StackRequest): Resolution 
     else problems.push(unknown("skills", "skill pack", id, index.packs.keys()));
   }
 
-  const services = withDependencies(index, chosen);
-  const present = new Set(services.map((service) => service.id));
+  const present = withDependencies(index, chosen);
+  const services = [...present.values()];
   for (const pack of packs) {
     for (const id of pack.requiredServices) {
       if (!present.has(id))
@@ -112,7 +115,8 @@ export function resolve(index: CatalogIndex, request: StackRequest): Resolution 
   for (const [position, service] of services.entries()) {
     const known = index.conflicts.get(service.id);
     if (known === undefined) continue;
-    for (const other of services.slice(position + 1)) {
+    for (let next = position + 1; next < services.length; next++) {
+      const other = services[next] as Service;
       const reason = known.get(other.id);
       if (reason === undefined) continue;
       conflicts.push({ a: service.id, b: other.id, reason });
@@ -164,16 +168,15 @@ const gpuOf = memo((service: Service) => {
 });
 
 function checkGpu(request: StackRequest, services: readonly Service[], warnings: Warning[]): void {
-  const able = services.filter((service) => gpuOf(service).able);
   if (request.gpu !== true) {
-    for (const service of able) {
+    for (const service of services) {
       if (gpuOf(service).required) {
         warnings.push({ code: "GPU_REQUIRED", message: `${service.name} (${service.id}) does not run without a GPU; set gpu to true.` });
       }
     }
   } else if (request.platform?.startsWith("darwin/")) {
     warnings.push({ code: "GPU_UNAVAILABLE", message: "Containers on macOS cannot use the GPU; gpu has no effect." });
-  } else if (able.length === 0) {
+  } else if (!services.some((service) => gpuOf(service).able)) {
     warnings.push({ code: "GPU_UNUSED", message: "No service of the stack can use a GPU; gpu has no effect." });
   }
 }
