@@ -163,7 +163,15 @@ export function checkCatalog(catalog: Catalog): string[] {
     }
     const covered = service.backup && "covers" in service.backup ? service.backup.covers : [];
     for (const volume of covered) if (!volumes.has(volume)) say(`backup: covers: there is no volume "${volume}"`);
-    for (const reference of referencesIn(service.firstLogin ?? "")) checkReference(service, "firstLogin", reference, new Set([id]));
+    checkProse(service, id, "firstLogin", service.firstLogin ?? "", new Set([id]));
+  }
+
+  /** Prose for people may speak of addresses alone. */
+  function checkProse(service: Service, entry: string, place: string, text: string, within: ReadonlySet<string>): void {
+    for (const reference of referencesIn(text)) {
+      const problem = reference.includes(".") ? "is no address" : referenceProblem(service, reference, within);
+      if (problem) problems.push(`${entry}: ${place}: {{${reference}}} ${problem}`);
+    }
   }
 
   function checkReference(service: Service, place: string, reference: string, within: ReadonlySet<string>): void {
@@ -178,9 +186,7 @@ export function checkCatalog(catalog: Catalog): string[] {
       if (!["url", "host", "hostname"].includes(kind)) return "is no reference; with a colon: url, host or hostname";
       const owner = services.has(name) ? name : routes.get(name);
       if (owner === undefined) return `speaks of "${name}", which is neither a service nor a route`;
-      return within.has(owner) || owner === "openclaw"
-        ? undefined
-        : `speaks of ${owner}, which is neither required nor named in whenPresent`;
+      return within.has(owner) || owner === "openclaw" ? undefined : `speaks of ${owner}, which need not be in the stack`;
     }
     const [server = "", field = ""] = reference.split(".");
     if (!(serverFields as readonly string[]).includes(field)) {
@@ -227,6 +233,10 @@ export function checkCatalog(catalog: Catalog): string[] {
   for (const preset of catalog.presets) {
     for (const id of preset.services) known(`preset ${preset.id}`, "services", id);
     for (const id of preset.skills) if (!packs.has(id)) problems.push(`preset ${preset.id}: skills: there is no pack "${id}"`);
+    const within = new Set(preset.services);
+    for (const id of within) for (const required of services.get(id)?.requires ?? []) within.add(required);
+    const base = services.get("openclaw");
+    if (base) for (const step of preset.firstSteps) checkProse(base, `preset ${preset.id}`, "firstSteps", step, within);
   }
   return problems;
 }

@@ -1,9 +1,12 @@
 /** `README.md` of a stack, written for somebody who sees it for the first time. */
 import { baseServiceId } from "../catalog/index.ts";
-import type { Service } from "../catalog/schema.ts";
+import { referencePattern } from "../catalog/notation.ts";
+import type { Preset, Service } from "../catalog/schema.ts";
+import { memo } from "../memo.ts";
 import { bindVariable } from "../stack/container.ts";
 import type { Plan } from "../stack/plan.ts";
 import type { Address } from "../stack/routes.ts";
+import { cutSlots, fillSlots, slot, type Template } from "../stack/slots.ts";
 import type { BundleFile } from "./file.ts";
 
 function place(address: Address): string {
@@ -11,26 +14,26 @@ function place(address: Address): string {
   return address.kind === "internal" ? `${shown} (inside the stack)` : shown;
 }
 
-/** Fills `{{url}}`, `{{host}}` and `{{hostname}}`, with or without a name, into prose. */
-function withUrls(plan: Plan, text: string, service?: Service): string {
-  return text.replace(/\{\{(url|host|hostname)(?::([a-z0-9-]+))?\}\}/g, (_, kind: string, name?: string) => {
-    const url = plan.addresses.urls.get(name ?? service?.id ?? baseServiceId) ?? name ?? "";
-    const host = url.replace(/^[a-z]+:\/\//, "");
-    return kind === "url" ? url : kind === "host" ? host : host.replace(/:\d+$/, "");
-  });
+/** Prose with `{{url}}`, `{{host:name}}` and the like, cut where an address of the stack belongs. */
+function cutProse(text: string, service: string): Template {
+  return cutSlots(text.replace(referencePattern, (_, reference: string) => slot(reference, service)));
 }
 
+const rowOf = memo((service: Service) => `| [${service.name}](${service.docs}) | ${service.description} | `);
+const loginOf = memo((service: Service) => cutProse(`- **${service.name}**: ${service.firstLogin ?? ""}\n`, service.id));
+const stepsOf = memo((preset: Preset) => preset.firstSteps.map((step) => cutProse(`- ${step}\n`, baseServiceId)));
+
 function serviceRows(plan: Plan): string {
-  return plan.resolution.services
-    .map((service) => {
-      const shown = plan.addresses
-        .of(service.id)
-        .filter((address) => address.kind !== "internal" || address.container === service.id)
-        .map((address) => `${place(address)} ${address.purpose}`)
-        .join("<br>");
-      return `| [${service.name}](${service.docs}) | ${service.description} | ${shown || "-"} |`;
-    })
-    .join("\n");
+  let rows = "";
+  for (const service of plan.resolution.services) {
+    let shown = "";
+    for (const address of plan.addresses.of(service.id)) {
+      if (address.kind === "internal" && address.container !== service.id) continue;
+      shown += `${shown && "<br>"}${place(address)} ${address.purpose}`;
+    }
+    rows += `${rowOf(service)}${shown || "-"} |\n`;
+  }
+  return rows;
 }
 
 function proxySection(plan: Plan): string {
@@ -62,12 +65,12 @@ function openPorts(plan: Plan): string {
   return `\nThese services are of use only when other machines reach their ports. They are closed until you open them:\n\n${lines.join("\n")}\n`;
 }
 
-function firstSteps(plan: Plan): string {
-  const steps = plan.resolution.preset?.firstSteps.map((step) => `- ${withUrls(plan, step)}`) ?? [];
-  const logins = plan.resolution.services
-    .filter((service) => service.firstLogin)
-    .map((service) => `- **${service.name}**: ${withUrls(plan, service.firstLogin ?? "", service)}`);
-  return `${steps.length > 0 ? `${steps.join("\n")}\n` : ""}\n### First login\n\nPasswords that the stack made are in \`.env\`.\n\n${logins.join("\n")}\n`;
+function firstSteps({ addresses, resolution }: Plan): string {
+  const parts: string[] = [];
+  if (resolution.preset) for (const step of stepsOf(resolution.preset)) fillSlots(step, addresses, parts);
+  parts.push("\n### First login\n\nPasswords that the stack made are in `.env`.\n\n");
+  for (const service of resolution.services) if (service.firstLogin) fillSlots(loginOf(service), addresses, parts);
+  return parts.join("");
 }
 
 function warnings(plan: Plan): string {
@@ -169,7 +172,6 @@ ${introduction(plan)}
 | Service | What it is | Where |
 |---|---|---|
 ${serviceRows(plan)}
-
 ${proxySection(plan)}${openPorts(plan)}
 ## First steps
 

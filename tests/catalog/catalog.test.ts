@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { parse } from "yaml";
 import { checkCatalog } from "../../lib/catalog/check.ts";
 import { imageProblems, shellPrograms } from "../../lib/catalog/image-model.ts";
-import { Container, Service } from "../../lib/catalog/schema.ts";
+import { Container, type Preset, Service } from "../../lib/catalog/schema.ts";
 import { catalog, root } from "../support.ts";
 
 const container = (fields: Record<string, unknown> = {}) =>
@@ -42,6 +42,17 @@ describe("the catalog", () => {
 
   test("every pack names its skills' directories", () => {
     for (const pack of catalog.packs.values()) expect((catalog.skills[pack.id] ?? []).map((skill) => skill.name)).toEqual(pack.skills);
+  });
+});
+
+describe("prose for people is refused", () => {
+  test("where a preset's first steps speak of a service that its stack lacks, or of what is no address", () => {
+    const preset = { ...(catalog.presets.get("minimal") as Preset), firstSteps: ["Open {{url:n8n}} as {{redis.user}} or {{url:redis}}."] };
+    const presets = catalog.catalog.presets.map((entry) => (entry.id === "minimal" ? preset : entry));
+    expect(checkCatalog({ ...catalog.catalog, presets })).toEqual([
+      "preset minimal: firstSteps: {{url:n8n}} speaks of n8n, which need not be in the stack",
+      "preset minimal: firstSteps: {{redis.user}} is no address",
+    ]);
   });
 });
 
