@@ -39,7 +39,7 @@ function serviceRows(plan: Plan): string {
 function proxySection(plan: Plan): string {
   const { proxy } = plan;
   if (proxy === undefined) {
-    return "Nothing of this stack is reachable from other machines: every port is published on 127.0.0.1. From elsewhere, use an SSH tunnel,\nfor example `ssh -L 18789:localhost:18789 you@this-host`.\n";
+    return `Nothing of this stack is reachable from other machines: every port is published on 127.0.0.1. ${tunnel(18789)}`;
   }
   const names = plan.addresses.routes.map((route) => route.host).join(", ");
   if (proxy.reach === "local")
@@ -52,6 +52,18 @@ function proxySection(plan: Plan): string {
   return proxy.reach === "public"
     ? `The proxy (${proxy.id}) takes connections on ports 80 and 443 and redirects to HTTPS. ${certificates}\nBefore the first start, point these names at this host in DNS: ${names}.\n`
     : `The proxy (${proxy.id}) takes connections on ports 80 and 443. \`${proxy.domain}\` is a private name, so its certificates are not signed by a\npublic authority: browsers will ask. Make these names known in your network: ${names}.\n`;
+}
+
+/** How a port of loopback is reached from elsewhere. */
+function tunnel(port: number): string {
+  return `From elsewhere, use an SSH tunnel,\nfor example \`ssh -L ${port}:localhost:${port} you@this-host\`.\n`;
+}
+
+/** Behind a proxy: what it does not route. */
+function loopbackSection({ proxy, addresses }: Plan): string {
+  const port = addresses.all.find((address) => address.kind === "published" && !address.port.public)?.hostPort;
+  if (proxy === undefined || proxy.reach === "local" || port === undefined) return "";
+  return `\nWhat stands at \`localhost\` is published on 127.0.0.1 alone. ${tunnel(port)}`;
 }
 
 function openPorts(plan: Plan): string {
@@ -172,7 +184,7 @@ ${introduction(plan)}
 | Service | What it is | Where |
 |---|---|---|
 ${serviceRows(plan)}
-${proxySection(plan)}${openPorts(plan)}
+${proxySection(plan)}${loopbackSection(plan)}${openPorts(plan)}
 ## First steps
 
 - Give the gateway a model: put a key such as \`ANTHROPIC_API_KEY\` or \`OPENAI_API_KEY\` into \`.env\` and run ${start} again${plan.resolution.chosen.has("ollama") ? ", or use a model of Ollama" : ""}.
