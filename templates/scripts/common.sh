@@ -18,6 +18,15 @@ need_env() {
   [ -f .env ] || fail "there is no .env yet: run scripts/start.sh"
 }
 
+# Removes the containers of the stack and its network. Right after its containers, the engine may hold the network still, and
+# lets go of it when asked again.
+remove_containers() {
+  docker compose down --remove-orphans || {
+    sleep 1
+    docker compose down --remove-orphans
+  }
+}
+
 # Prints one line for each container, running or not: name, state, health (or -), exit code, role, addresses.
 containers() {
   ids=$(docker compose ps -aq) || return 1

@@ -20,7 +20,7 @@ if [ -f .env ] && ! cmp -s .env "$source/.env"; then cp .env ".env.before-restor
 cp "$source/.env" .env
 scripts/start.sh --env-only
 
-docker compose down --remove-orphans
+remove_containers
 project=$(docker compose config | awk '$1 == "name:" { print $2; exit }' | tr -d '"')
 for volume in $(docker volume ls -q --filter "label=com.docker.compose.project=$project"); do
   case $(docker volume inspect --format '{{index .Labels "stackwright.backup"}}' "$volume") in

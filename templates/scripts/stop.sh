@@ -7,5 +7,5 @@ cd "$(dirname "$0")/.."
 
 need_docker
 need_env
-docker compose down --remove-orphans
+remove_containers
 say "stopped; scripts/start.sh starts it again"

@@ -62,6 +62,8 @@ export interface Stack extends AsyncDisposable {
   readonly project: string;
   readonly script: (name: string, ...args: string[]) => Promise<{ code: number; stdout: string; stderr: string }>;
   readonly compose: (...args: string[]) => Promise<string>;
+  /** Removes the containers and with `-v` the volumes, too; again when the engine has not let go of the network yet. */
+  readonly down: (...args: string[]) => Promise<void>;
   readonly env: () => Promise<Record<string, string>>;
   readonly containers: () => Promise<{ name: string; state: string; health: string; exitCode: number }[]>;
   /** Writes further settings into `.env`. */
@@ -118,6 +120,12 @@ export async function unpack(request: Record<string, unknown>, { into, only, int
     standins,
     script: (name, ...args) => run([`${folder}/scripts/${name}.sh`, ...args], { cwd: "/", env: { START_TIMEOUT: "420" } }),
     compose: (...args) => must(["docker", "compose", ...args], { cwd: folder }),
+    async down(...args) {
+      const command = ["docker", "compose", "down", ...args];
+      if ((await run(command, { cwd: folder })).code === 0) return;
+      await Bun.sleep(1000);
+      await must(command, { cwd: folder });
+    },
     async env() {
       const text = await Bun.file(`${folder}/.env`).text();
       return Object.fromEntries(

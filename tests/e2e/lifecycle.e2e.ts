@@ -142,7 +142,7 @@ describe("data", () => {
   test(
     "comes back after every volume was destroyed",
     async () => {
-      await stack.compose("down", "-v", "-t", "5");
+      await stack.down("-v", "-t", "5");
       const { code, stdout, stderr } = await stack.script("restore", backup);
       if (code !== 0) throw new Error(`${stdout}\n${stderr}`);
       await check();
@@ -271,7 +271,7 @@ describe("a companion that dies", () => {
   test(
     "even from the start: a sick database keeps no gateway down",
     async () => {
-      await stack.compose("down", "-t", "3");
+      await stack.down("-t", "3");
       const path = `${stack.folder}/docker-compose.override.yml`;
       const text = (await Bun.file(path).exists()) ? await Bun.file(path).text() : '{"services":{}}';
       const override = JSON.parse(text);

@@ -78,7 +78,7 @@ test(
     await Bun.sleep(3000);
     const saved = await stack.script("backup");
     expect({ code: saved.code, stderr: saved.stderr }).toEqual({ code: 0, stderr: "" });
-    await stack.compose("down", "-v", "-t", "20");
+    await stack.down("-v", "-t", "20");
     const restored = await stack.script("restore", /written to (\S+)/.exec(saved.stdout)?.[1] ?? "");
     if (restored.code !== 0) throw new Error(`${restored.stdout}\n${restored.stderr}`);
     expect((await exec("valkey", "valkey-cli get proof")).said).toBe("valkey-data");

@@ -232,7 +232,7 @@ describe.each(stacks)("$title", ({ title, request }) => {
       await gateway("mkdir -p ~/.openclaw/workspace && echo kept > ~/.openclaw/workspace/proof.md");
       const saved = await stack.script("backup");
       expect({ code: saved.code, stderr: saved.stderr }).toEqual({ code: 0, stderr: "" });
-      await stack.compose("down", "-v", "-t", "3");
+      await stack.down("-v", "-t", "3");
       const restored = await stack.script("restore", /written to (\S+)/.exec(saved.stdout)?.[1] ?? "");
       if (restored.code !== 0) throw new Error(`${restored.stdout}\n${restored.stderr}`);
       expect((await gateway("cat ~/.openclaw/workspace/proof.md")).trim()).toBe("kept");
