@@ -18,13 +18,12 @@ need_env() {
   [ -f .env ] || fail "there is no .env yet: run scripts/start.sh"
 }
 
-# Removes the containers of the stack and its network. Right after its containers, the engine may hold the network still, and
-# lets go of it when asked again.
+# Removes the containers of the stack and its network. Right after its containers, the engine may hold the network still; asked
+# again it lets go, or keeps an empty network until it is restarted, which is in nobody's way.
 remove_containers() {
-  docker compose down --remove-orphans || {
-    sleep 1
-    docker compose down --remove-orphans
-  }
+  docker compose down --remove-orphans && return
+  sleep 1
+  docker compose down --remove-orphans || [ -z "$(docker compose ps -aq)" ]
 }
 
 # Prints one line for each container, running or not: name, state, health (or -), exit code, role, addresses.

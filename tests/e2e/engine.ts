@@ -62,7 +62,7 @@ export interface Stack extends AsyncDisposable {
   readonly project: string;
   readonly script: (name: string, ...args: string[]) => Promise<{ code: number; stdout: string; stderr: string }>;
   readonly compose: (...args: string[]) => Promise<string>;
-  /** Removes the containers and with `-v` the volumes, too; again when the engine has not let go of the network yet. */
+  /** Removes the containers, and with `-v` the volumes; an engine that holds on to the empty network is in nobody's way. */
   readonly down: (...args: string[]) => Promise<void>;
   readonly env: () => Promise<Record<string, string>>;
   readonly containers: () => Promise<{ name: string; state: string; health: string; exitCode: number }[]>;
@@ -124,7 +124,11 @@ export async function unpack(request: Record<string, unknown>, { into, only, int
       const command = ["docker", "compose", "down", ...args];
       if ((await run(command, { cwd: folder })).code === 0) return;
       await Bun.sleep(1000);
-      await must(command, { cwd: folder });
+      const { code, stderr } = await run(command, { cwd: folder });
+      if (code === 0) return;
+      const volumes = args.includes("-v") ? ["volume", "ls", "-q", "--filter", `label=com.docker.compose.project=${compose.name}`] : [];
+      const left = (await stack.containers()).length + (volumes.length > 0 ? (await must(["docker", ...volumes])).length : 0);
+      if (left > 0) throw new Error(stderr);
     },
     async env() {
       const text = await Bun.file(`${folder}/.env`).text();
