@@ -87,6 +87,8 @@ const real: Record<string, (tag: string) => Promise<void>> = {
       traefik: Bun.which("traefik") ?? "traefik",
     }),
   "certbot/certbot": (tag) => build(tag, `FROM ${base}\n${install("certbot")}\n${hide("bash", "curl", "perl")}\nENTRYPOINT ["certbot"]`),
+  // For jobs that hand volumes over; they run as they stand in the catalog.
+  busybox: (tag) => build(tag, fromBase(install("busybox"), 'CMD ["sh"]')),
   "prom/prometheus": (tag) =>
     build(
       tag,
