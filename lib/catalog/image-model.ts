@@ -91,14 +91,19 @@ function has(container: Container, program: string): boolean {
 const startsAsRoot = ({ user, image }: Container) =>
   /^(root|0)(:|$)/.test(user ?? image.user) || (user === undefined && image.dropsPrivileges);
 
-/** Volumes of a service that a container finds prepared: a container that starts as root mounts them, and is waited for. */
+/** Volumes of a service that a container finds prepared: a container that starts as root mounts them, and its work is waited for. */
 function prepared(container: Container, others: Readonly<Record<string, Container>>): Set<string> {
-  const waited = new Set(Object.keys(container.dependsOn));
-  for (const name of waited) for (const next of Object.keys(others[name]?.dependsOn ?? {})) waited.add(next);
   const volumes = new Set<string>();
-  for (const name of waited) {
-    const other = others[name];
-    if (other && startsAsRoot(other)) for (const volume of other.volumes) if ("name" in volume) volumes.add(volume.name);
+  // What a container waits for has waited in its turn.
+  const chain = new Set([container]);
+  for (const link of chain) {
+    for (const [name, condition] of Object.entries(link.dependsOn)) {
+      const other = others[name];
+      if (other === undefined) continue;
+      chain.add(other);
+      if (condition === "started" || !startsAsRoot(other)) continue;
+      for (const volume of other.volumes) if ("name" in volume) volumes.add(volume.name);
+    }
   }
   return volumes;
 }

@@ -29,7 +29,7 @@ const claim = (port: ContainerPort, number: number) => (port.scheme === "udp" ? 
 /** Ports of a service that ask for a port of the host, with what they claim. */
 const hostPorts = memo((service: Service) =>
   Object.values(service.containers).flatMap((container) =>
-    container.ports.flatMap((port) => (port.host === undefined ? [] : [{ port, wanted: port.host, claim: claim(port, port.host) }])),
+    container.ports.flatMap((port) => (port.host === undefined ? [] : [{ port, wanted: port.host, key: claim(port, port.host) }])),
   ),
 );
 
@@ -41,10 +41,10 @@ export function assignPorts(services: readonly Service[], proxied: boolean): Por
   const taken = new Set<number>(proxied ? proxyPorts : []);
   const moved: { port: ContainerPort; wanted: number; service: string }[] = [];
   for (const service of services) {
-    for (const { port, wanted, claim } of hostPorts(service)) {
+    for (const { port, wanted, key } of hostPorts(service)) {
       if (!isPublished(port, proxied)) continue;
-      if (taken.has(claim)) moved.push({ port, wanted, service: service.id });
-      else taken.add(claim);
+      if (taken.has(key)) moved.push({ port, wanted, service: service.id });
+      else taken.add(key);
     }
   }
   const elsewhere = new Map<ContainerPort, number>();

@@ -23,7 +23,8 @@ need_env() {
 remove_containers() {
   docker compose down --remove-orphans && return
   sleep 1
-  docker compose down --remove-orphans || [ -z "$(docker compose ps -aq)" ]
+  docker compose down --remove-orphans && return
+  left=$(docker compose ps -aq) && [ -z "$left" ]
 }
 
 # Prints one line for each container, running or not: name, state, health (or -), exit code, role, addresses.

@@ -119,6 +119,7 @@ describe("the model of images refuses", () => {
       next: container({ dependsOn: { prepare: "completed" }, volumes }),
     };
     expect(imageProblems(container({ dependsOn: { next: "started" }, volumes }), others)).toEqual([]);
+    expect(imageProblems(container({ dependsOn: { prepare: "started" }, volumes }), others)).toHaveLength(1);
     expect(imageProblems(container({ healthcheck: { shell: 'test "$(wget -qO- localhost)" = ok | grep -q x' } }))).toEqual([]);
   });
 });

@@ -126,9 +126,10 @@ export async function unpack(request: Record<string, unknown>, { into, only, int
       await Bun.sleep(1000);
       const { code, stderr } = await run(command, { cwd: folder });
       if (code === 0) return;
-      const volumes = args.includes("-v") ? ["volume", "ls", "-q", "--filter", `label=com.docker.compose.project=${compose.name}`] : [];
-      const left = (await stack.containers()).length + (volumes.length > 0 ? (await must(["docker", ...volumes])).length : 0);
-      if (left > 0) throw new Error(stderr);
+      const mine = ["-q", "--filter", `label=com.docker.compose.project=${compose.name}`];
+      const left = await must(["docker", "ps", "-a", ...mine]);
+      const kept = args.includes("-v") ? await must(["docker", "volume", "ls", ...mine]) : "";
+      if (left || kept) throw new Error(stderr);
     },
     async env() {
       const text = await Bun.file(`${folder}/.env`).text();

@@ -20,7 +20,7 @@ async function stop(failures: number, left = "") {
   await Bun.write(
     `${folder}/bin/docker`,
     `#!/bin/sh
-[ "$2" != ps ] || echo "${left}"
+[ "$2" != ps ] || { [ "${left}" != "no engine" ] || exit 1; echo "${left}"; }
 [ "$2" = down ] || exit 0
 echo "$*" >>"${folder}/attempts"
 if [ "$(wc -l <"${folder}/attempts")" -le ${failures} ]; then
@@ -45,8 +45,8 @@ test("goes on when nothing but the network is left", async () => {
   expect(stdout).toContain("stopped");
 });
 
-test("fails with the engine's own words when containers are left", async () => {
-  const { code, stdout, stderr, attempts } = await stop(9, "0123456789ab");
+test.each(["0123456789ab", "no engine"])("fails with the engine's own words when what is left is: %s", async (left) => {
+  const { code, stdout, stderr, attempts } = await stop(9, left);
   expect({ code: code !== 0, attempts }).toEqual({ code: true, attempts: 2 });
   expect(stderr).toContain("active endpoints");
   expect(stdout).not.toContain("stopped");
